@@ -185,6 +185,7 @@ BAD = (
     Bad(banned_lines, "a.md", "a\tb", ":1: indent"),
     Bad(banned_lines, "a.md", "a \nb", ":1: no trailing"),
     Bad(banned_lines, "crates/a.rs", "// TO" + "DO: later", ":1: finish it"),
+    Bad(banned_lines, "crates/a.rs", "//! A.\n    /// What it is.\n", ":2: begin with the subject"),
     Bad(banned_lines, "scripts/x", "cd /ro" + "ot/x", ":1: no path of one machine"),
     Bad(banned_lines, "a.toml", "u = 'https://py" + "pi.org'", ":1: name the package"),
     Bad(absences, "crates/wire/src/a.rs", "use std::net::TcpListener;", ":1: wire does no I/O"),
@@ -262,6 +263,9 @@ BAD = (
     Bad(docstring_openings, "python/dbdyno/a.py", '"""What it is."""', ":1: say what it is"),
     Bad(docstring_openings, "tests/a.py", '"""A."""\n\nX = 1\n"""Of a round."""', ":4: say what it is"),
     Bad(docstring_openings, "python/dbdyno/a.py", 'def f():\n    """\n    Whether."""', ":2: say what it is"),
+    Bad(vague_names, "crates/a.rs", "/// found\nfn f(one: &'a str) {}", ":2: one does not say"),
+    Bad(vague_names, "crates/a.rs", 'f(b"told\\"", r#"one"#, \'"\');\ny.place = 1;', ":2: place does not say"),
+    Bad(vague_names, "fuzz/src/a.rs", "if let Some(found) = f() {}", ":1: found does not say"),
     Bad(links, "docs/lost.md", "Nobody links here.", ": no other document links to it"),
 )
 

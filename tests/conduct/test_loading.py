@@ -120,5 +120,5 @@ def test_connections_that_are_cut_are_opened_again_and_the_load_is_whole(load, a
 def test_a_server_killed_meanwhile_is_a_clear_error(load, ask, mariadb, tmp_path):
     summary, _ = cut_short(load, ask, lambda ids: os.kill(mariadb.server_pids()["mariadb"], signal.SIGKILL))
     reason = why_it_failed(summary, tmp_path)
-    assert f"the load was cut after 0 of {2 * ROWS} rows, and 5 attempts to go on failed" in reason
+    assert f"loading stopped after 0 of {2 * ROWS} rows, and 5 retries failed" in reason
     assert "refused" in reason and mariadb.death()

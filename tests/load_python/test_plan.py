@@ -35,7 +35,7 @@ def test_a_plan_and_its_secret_are_read():
         ({"clients": {"first": 0, "count": 513, "of": 513}}, "513 clients: .* at most 512"),
         ({"clients": {"first": 1, "count": 8, "of": 8}}, "clients 1 to"),
         ({"duration_s": 0}, "duration_s"),
-        ({"seed": None, "clients": None}, "not understood"),
+        ({"seed": None, "clients": None}, "cannot be parsed"),
     ],
 )
 def test_what_it_does_not_do_is_refused(keys, said):
@@ -46,7 +46,7 @@ def test_what_it_does_not_do_is_refused(keys, said):
 
 @pytest.mark.parametrize("line", ["", "[]", "nonsense", '{"contract": 1}'])
 def test_what_is_no_plan_is_refused(line):
-    with pytest.raises(Ended, match="not understood"):
+    with pytest.raises(Ended, match="cannot be parsed"):
         read_plan(io.StringIO(line + "\n\n"))
 
 

@@ -108,7 +108,7 @@ def test_a_key_outside_of_the_rows_of_a_killed_run_is_not_overwritten(store, tmp
     store.put(FOREIGN, "precious")
     run_and_kill(store.url, "point-get", 100, tmp_path)
     status, err = run(store.url, "point-get", RUN_AGAIN, tmp_path)
-    assert status != 0 and "not dbdyno's to overwrite" in err
+    assert status != 0 and "dbdyno does not overwrite" in err
     assert store.get(FOREIGN) == "precious"
     cleaned(store)
     assert (store.get(FOREIGN), store.count()) == ("precious", 1)
@@ -160,7 +160,7 @@ def test_clean_tells_of_a_key_that_is_not_dbdynos(store):
     killed(in_run(store, "point-get", 100))
     store.put("dbdyno:bm:7", "precious")
     store.put("dbdyno:bm:8", "precious")
-    assert cleaned(store).left == ["dbdyno:bm:7 and 1 more keys hold no rows of dbdyno's and are left there"]
+    assert cleaned(store).left == ["dbdyno:bm:7 and 1 more keys do not hold rows of dbdyno, so they are kept"]
     assert (store.get("dbdyno:bm:7"), store.get("dbdyno:bm:8"), store.count()) == ("precious", "precious", 2)
 
 
@@ -181,12 +181,12 @@ def test_a_key_that_appears_when_rows_are_about_to_be_loaded_is_refused(started,
         assert execute(store.server, "point-get", ["prepare"], 2000).status == 0
         store.put("dbdyno:bm:1234", "precious")
         done = execute(store.server, "point-get", ["load"], 2000)
-        assert done.status == 2 and "dbdyno:bm:1234 is not dbdyno's" in done.of("end")[0]["reason"]
+        assert done.status == 2 and "another program wrote the key dbdyno:bm:1234" in done.of("end")[0]["reason"]
         assert store.get("dbdyno:bm:1234") == "precious"
         (left,) = [
             phase["left"] for phase in execute(store.server, "point-get", ["cleanup"]).of("phase") if "left" in phase
         ]
-        assert left == ["dbdyno:bm:1234 holds no row of dbdyno's and is left there"]
+        assert left == ["dbdyno:bm:1234 does not hold a row of dbdyno, so it is kept"]
         assert (store.get("dbdyno:bm:1234"), store.count()) == ("precious", 1)
 
 
@@ -208,7 +208,7 @@ def test_clean_understands_the_marker_of_an_earlier_version(store):
     store.forget("dbdyno:markers")
     store.put("dbdyno:marker", OLD_MARKER)
     store.put("dbdyno:bm:7", "precious")
-    assert cleaned(store).left == ["dbdyno:bm:7 holds no row of dbdyno's and is left there"]
+    assert cleaned(store).left == ["dbdyno:bm:7 does not hold a row of dbdyno, so it is kept"]
     # The marker named 50 of 80 rows; the seventh is somebody else's.
     assert (store.get("dbdyno:marker"), store.count()) == (None, 31)
 
@@ -257,7 +257,7 @@ def test_a_marker_without_rows_does_no_harm(store):
     assert execute(store.server, "point-get", ["prepare"], 100).status == 0
     assert store.count() == 1
     store.put("dbdyno:bm:7", "precious")
-    assert cleaned(store).left == ["dbdyno:bm:7 holds no row of dbdyno's and is left there"]
+    assert cleaned(store).left == ["dbdyno:bm:7 does not hold a row of dbdyno, so it is kept"]
     assert (store.get("dbdyno:bm:7"), store.count()) == ("precious", 1)
 
 

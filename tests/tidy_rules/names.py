@@ -6,11 +6,14 @@ import ast
 from collections.abc import Iterator
 
 from tidy_rules.house import House
+from tidy_rules.rust import words
 
 VAGUE = frozenset({"found", "one", "place", "shown", "told"})
 """Names that fit any value, so they say nothing about the one they hold."""
 NAMED = ("python/**/*.py", "tests/**/*.py", "scripts/**/*.py", "benches/**/*.py")
-"""The sources whose names the rule looks at."""
+"""The sources in Python whose names the rule looks at."""
+NAMED_IN_RUST = ("crates/**/*.rs", "fuzz/**/*.rs")
+"""The sources in Rust. There, a word outside of comments and strings is always a name."""
 CONTRACT = "python/dbdyno/contract.py"
 """Its fields are keys of the contract, which programs outside this repository write."""
 
@@ -21,6 +24,10 @@ def vague_names(house: House) -> Iterator[str]:
         for number, name in sorted(_bound(house.tree(path))):
             if name in VAGUE and path != CONTRACT:
                 yield f"{path}:{number}: {name} does not say what it holds"
+    for path in house.paths(*NAMED_IN_RUST):
+        for number, word in words(house.text(path)):
+            if word in VAGUE:
+                yield f"{path}:{number}: {word} does not say what it holds"
 
 
 def _bound(tree: ast.Module) -> Iterator[tuple[int, str]]:

@@ -11,6 +11,12 @@ from collections.abc import Iterator
 from tidy_rules.house import House
 
 FUNCTION = re.compile(r'^( *)(?:pub(?:\([^)]*\))? )?(?:default |const |async |unsafe |extern "[^"]*" )*fn (\w+)')
+# A comment, a raw string, a string and a character are passed over; what is left is words.
+TOKEN = re.compile(
+    r'//[^\n]*|/\*.*?\*/|\bb?r(?P<marks>#*)".*?"(?P=marks)|"(?:\\.|[^"\\])*"'
+    r"|'(?:\\.|[^'\\])'|(?P<word>\b[A-Za-z_]\w*)",
+    re.DOTALL,
+)
 TESTS_BEGIN = re.compile(r"^( *)#\[cfg\(test\)\]")
 
 
@@ -35,6 +41,13 @@ def _length(lines: list[str], indent: str) -> int:
         if line.endswith("}") or line[len(indent) :].startswith("}"):
             return count
     return len(lines)
+
+
+def words(text: str) -> Iterator[tuple[int, str]]:
+    """Yield every word of the code with its line: names and keywords, not those of comments and strings."""
+    for token in TOKEN.finditer(text):
+        if token["word"]:
+            yield text.count("\n", 0, token.start()) + 1, token["word"]
 
 
 def lines_outside_tests(house: House, path: str) -> list[tuple[int, str]]:

@@ -1,4 +1,4 @@
-//! What was acknowledged, by key, in a file. The kernel has an entry as soon as it is made, so that it outlives this program, which is
+//! The acknowledged writes, by key, in a file. The kernel has an entry as soon as it is made, so that it outlives this program, which is
 //! killed where the store runs inside it.
 
 use std::fs::File;
@@ -45,7 +45,7 @@ impl Ledger {
     /// A loss here would look like something the store lost, so it ends the program.
     pub fn enter(&self, key: u64, entry: Entry) {
         if let Err(error) = self.file.write_all_at(&entry.to_bytes(), (key - 1) * ENTRY_BYTES as u64) {
-            eprintln!("dbdyno-load: cannot write down what was acknowledged, ending: {error}");
+            eprintln!("dbdyno-load: cannot record the acknowledged writes, so it ends: {error}");
             std::process::exit(1);
         }
     }

@@ -9,7 +9,7 @@ const OTHER_DESCRIPTORS: u64 = 64;
 /// Ends this program with SIGTERM when the one that started it is gone, however that went.
 pub fn die_with_parent() {
     if let Err(error) = set_parent_process_death_signal(Some(Signal::TERM)) {
-        eprintln!("dbdyno-load: will not notice when its parent is killed: {error}");
+        eprintln!("dbdyno-load: cannot end with its parent process: {error}");
     }
 }
 

@@ -33,7 +33,7 @@ pub struct Job<'a> {
     pub rows: u64,
     /// Sessions side by side, at most; an embedded store has one writer.
     pub sessions: u64,
-    /// Whether the tables are known to be empty.
+    /// True if the tables are known to be empty.
     pub is_new: bool,
 }
 
@@ -89,14 +89,14 @@ pub fn load(job: &Job<'_>) -> Result<Loaded, Trouble> {
 
 #[cold]
 fn panicked() -> Trouble {
-    Trouble::Failed(Failure::Protocol("a thread that loads panicked: see the log".into()))
+    Trouble::Failed(Failure::Protocol("a loading thread panicked: see the log".into()))
 }
 
 /// Rows without numbers that the store could be asked about are there once more if they are loaded once more.
 #[cold]
 fn cannot_go_on(table: &Table, trouble: Trouble) -> Trouble {
     let Trouble::Failed(failure) = trouble else { return trouble };
-    let why = format!("rows of {} cannot be asked for by their numbers, so load once more: {failure}", table.name);
+    let why = format!("rows of {} cannot be counted by their numbers, so load again: {failure}", table.name);
     Trouble::Failed(Failure::Server(why))
 }
 
@@ -114,7 +114,7 @@ fn index(job: &Job<'_>) -> Result<(), Trouble> {
 enum Known {
     Empty,
     Whole,
-    /// Which of its rows are there must be asked, range by range.
+    /// Its rows may be there in part: dbdyno asks for them, range by range.
     Unknown,
 }
 
@@ -283,7 +283,7 @@ impl Loader {
     fn cut(&self, failure: &Failure) -> Trouble {
         let (done, total) = (self.shared.done(), self.shared.total);
         Trouble::Failed(Failure::Connection(format!(
-            "the load was cut after {done} of {total} rows, and {ATTEMPTS} attempts to go on failed, the last with {failure}"
+            "loading stopped after {done} of {total} rows, and {ATTEMPTS} retries failed, the last with {failure}"
         )))
     }
 

@@ -53,7 +53,7 @@ pub fn workload_of(marker: &str) -> Result<WorkloadPlan, Outcome> {
     Ok(read(marker)?.workload)
 }
 
-/// Whether a marker is one of those.
+/// Returns whether a marker is one of those.
 pub fn is_of(marker: &str, whose: Whose<'_>) -> bool {
     match whose {
         // A table's marker need only begin as dbdyno's do.
@@ -62,7 +62,7 @@ pub fn is_of(marker: &str, whose: Whose<'_>) -> bool {
     }
 }
 
-/// Which of the claims of a store to withdraw.
+/// The claims of a store that are to be withdrawn.
 #[derive(Clone, Copy, Debug)]
 pub enum Whose<'a> {
     Anybodys,
@@ -140,7 +140,7 @@ fn claim(marked: Marked, text: String) -> Result<Claim, Outcome> {
 }
 
 fn unknown(marker: &str) -> Outcome {
-    Outcome::Refused(format!("the marker {marker:?} is not one that this dbdyno made: nothing was changed"))
+    Outcome::Refused(format!("this version of dbdyno did not write the marker {marker:?}: nothing was changed"))
 }
 
 fn read(marker: &str) -> Result<Marked, Outcome> {

@@ -107,7 +107,7 @@ impl<'a> Execution<'a> {
         if interrupted { Err(Outcome::Interrupted(totals.into())) } else { Ok(()) }
     }
 
-    /// What is verified: the changes that the plan tells of other programs, else this program's own. Those of a part of
+    /// The changes that are verified: those that the plan tells of other programs, else this program's own. Those of a part of
     /// the clients are recorded for whoever verifies.
     fn changed(&self, before: Vec<Option<i128>>, totals: Totals) -> (Vec<Option<i128>>, Totals) {
         if let Some(changes) = &self.plan.changes {
@@ -192,14 +192,14 @@ impl<'a> Execution<'a> {
         there.extend(claims.into_iter().filter(|claim| markers::is_of(claim, Whose::Tables(&tables))));
         if there.is_empty() {
             return Err(Outcome::Refused(
-                "the store was not prepared for this workload, or its marker is gone: prepare it anew".into(),
+                "the store was not prepared for this workload, or its marker is gone: prepare it again".into(),
             ));
         }
         for marker in there {
             let (marked, wanted) = (markers::workload_of(&marker)?, self.workload_plan);
             if (&marked.name, marked.rows) != (&wanted.name, wanted.rows) {
                 return Err(Outcome::Refused(format!(
-                    "the store was prepared for {} rows of {}, not for {} of {}: prepare it anew",
+                    "the store was prepared for {} rows of {}, not for {} of {}: prepare it again",
                     marked.rows, marked.name, wanted.rows, wanted.name
                 )));
             }
@@ -213,7 +213,7 @@ impl<'a> Execution<'a> {
             let rows = self.rows_of(table);
             if let Some(count) = count.filter(|&count| count != rows) {
                 let name = &self.workload.tables()[table].name;
-                return Err(Outcome::Failed(format!("{rows} rows of {name} were loaded and the store has {count}")));
+                return Err(Outcome::Failed(format!("{rows} rows of {name} were loaded, but the store has {count}")));
             }
         }
         Ok(())
@@ -240,7 +240,7 @@ impl<'a> Execution<'a> {
         if violated.is_empty() {
             return Ok(());
         }
-        Err(Outcome::Failed(format!("what was loaded is not what it must be: {}", violated.join("; "))))
+        Err(Outcome::Failed(format!("the loaded rows violate the workload's rules: {}", violated.join("; "))))
     }
 
     /// Asks what must find nothing, and shows what it found.
@@ -383,7 +383,7 @@ impl<'a> Execution<'a> {
         let mut check = growth(name, least, unknown, grown);
         if !self.store.is_acknowledging() {
             check["ok"] = Value::Null;
-            check["note"] = "these writes were sent and not acknowledged, so nothing is claimed of them".into();
+            check["note"] = "these writes were sent without acknowledgement, so their result is unknown".into();
         }
         check
     }
@@ -422,7 +422,7 @@ fn growth(name: &str, least: i128, unknown: i128, grown: Option<i128>) -> Value 
     let note = match (grown, unknown) {
         (None, _) => Some("this store cannot tell".to_string()),
         (_, 0) => None,
-        _ => Some(format!("{unknown} more had no answer and may or may not have been done")),
+        _ => Some(format!("{unknown} more had no answer, so they may or may not have taken effect")),
     };
     json!({"record": "check", "name": name, "expected": least as i64, "found": grown.map(|n| n as i64),
         "ok": grown.map(|n| (least..=least + unknown).contains(&n)), "note": note})
@@ -445,7 +445,7 @@ fn check_host(plan: &Plan) -> Result<(), Outcome> {
     let measures = plan.has(Phase::Run);
     if measures && cfg!(debug_assertions) && std::env::var_os("DBDYNO_ALLOW_DEBUG").is_none() {
         let how = "build it with `cargo build --release`, or set DBDYNO_ALLOW_DEBUG=1 to test dbdyno itself";
-        return Err(Outcome::Refused(format!("a debug build does not measure: {how}")));
+        return Err(Outcome::Refused(format!("a debug build is too slow to measure with: {how}")));
     }
     if let Some(cpus) = &plan.cpus {
         limits::pin(cpus).map_err(Outcome::Refused)?;
@@ -453,7 +453,7 @@ fn check_host(plan: &Plan) -> Result<(), Outcome> {
     if plan.store.is_embedded() && plan.clients.count > MAX_EMBEDDED_CLIENTS {
         let (kind, count) = (plan.store.kind(), plan.clients.count);
         return Err(Outcome::Refused(format!(
-            "{count} clients on {kind}: an embedded store has a thread for each, at most {MAX_EMBEDDED_CLIENTS}"
+            "{count} clients on {kind}: an embedded store runs a thread for each client, at most {MAX_EMBEDDED_CLIENTS}"
         )));
     }
     limits::allow_connections(plan.clients.count * plan.store.connections()).map_err(Outcome::Refused)

@@ -52,7 +52,7 @@ impl WorkloadPlan {
     }
 }
 
-/// Which of the trial's clients this program runs.
+/// The share of the trial's clients that this program runs.
 #[derive(Clone, Copy, Debug, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Clients {
@@ -85,7 +85,7 @@ pub struct Plan {
     pub phases: Vec<Phase>,
     pub store: Config,
     pub workload: Option<WorkloadPlan>,
-    #[serde(default = "one")]
+    #[serde(default = "default_seed")]
     pub seed: u64,
     #[serde(default = "one_client")]
     pub clients: Clients,
@@ -145,13 +145,13 @@ impl Changes {
 }
 
 impl Clients {
-    /// Whether other programs run the rest of the trial's clients.
+    /// Returns whether other programs run the rest of the trial's clients.
     pub fn is_part(self) -> bool {
         self.count < self.of
     }
 }
 
-fn one() -> u64 {
+fn default_seed() -> u64 {
     1
 }
 fn one_client() -> Clients {
@@ -189,7 +189,7 @@ impl Input {
             from.read_line(&mut text).map(|_| text).map_err(|error| format!("cannot read the plan: {error}"))
         };
         let (plan, secrets) = (line()?, line()?);
-        let plan: Plan = serde_json::from_str(&plan).map_err(|error| format!("the plan is not understood: {error}"))?;
+        let plan: Plan = serde_json::from_str(&plan).map_err(|error| format!("the plan cannot be parsed: {error}"))?;
         let secrets = match secrets.trim() {
             "" => Secrets::default(),
             // The parser's own message may quote what it read.
@@ -213,22 +213,22 @@ impl Plan {
         let Clients { first, count, of } = self.clients;
         let wrong = |what: String| Err(format!("the plan cannot be executed: {what}"));
         if self.contract != CONTRACT {
-            return wrong(format!("contract {} is not {CONTRACT}, the one this dbdyno-load speaks", self.contract));
+            return wrong(format!("its contract is {}, and this dbdyno-load speaks {CONTRACT}", self.contract));
         }
         if self.phases.is_empty() || !self.phases.is_sorted() {
             return wrong("phases: some of prepare, load, run, verify, cleanup, in this order; or list".into());
         }
         if self.workload.is_none() && !matches!(self.phases[..], [Phase::Cleanup | Phase::List]) {
-            return wrong("workload: only cleanup and list need none".into());
+            return wrong("workload is missing: only cleanup and list need none".into());
         }
         if self.workload.is_some() && self.has(Phase::List) {
-            return wrong("phases: list is of all workloads, so workload must be null".into());
+            return wrong("phases: list covers all workloads, so workload must be null".into());
         }
         if count == 0 || first.checked_add(count).is_none_or(|end| end > of) {
             return wrong(format!("clients {first} to {first} + {count} of {of}"));
         }
         if self.has(Phase::Run) && self.duration_s == 0 {
-            return wrong("duration_s: at least one second".into());
+            return wrong("duration_s must be at least 1".into());
         }
         if !(self.operation_timeout_s > 0.0 && self.operation_timeout_s <= 3600.0) {
             return wrong(format!("operation_timeout_s = {}: above 0, at most 3600", self.operation_timeout_s));
@@ -241,7 +241,7 @@ impl Plan {
         }
         if let Some(arrivals) = &self.arrivals {
             if self.pipeline > 1 {
-                return wrong("arrivals and pipeline: an open loop sends each arrival on its own".into());
+                return wrong("arrivals and pipeline exclude each other: an open loop sends each arrival alone".into());
             }
             Arrivals::new(arrivals).map_err(|reason| format!("the plan cannot be executed: {reason}"))?;
         }

@@ -212,7 +212,7 @@ impl Recorder {
         let _ = self.intervals.send(done);
     }
 
-    /// Whether something that ended at `ns` still belongs to the run.
+    /// Returns whether something that ended at `ns` still belongs to the run.
     #[inline]
     fn counts(&mut self, ns: u64) -> bool {
         self.advance(ns);

@@ -58,7 +58,7 @@ impl Records {
     pub fn mismatch(&self, key: Option<u64>, difference: &dbdyno_model::Difference, origin: &Place<'_>) {
         if self.mismatches_shown.fetch_add(1, Ordering::Relaxed) < EXAMPLES {
             self.write(&json!({"record": "mismatch", "operation": origin.operation, "key": key,
-                "column": difference.column, "expected": difference.expected, "found": difference.found,
+                "column": difference.column, "expected": difference.expected, "found": difference.actual,
                 "at_s": origin.at_s}));
         }
     }

@@ -62,9 +62,7 @@ pub fn engine_for(plan: &Plan, is_embedded: bool) -> Result<Option<Engine>, Stri
     let is_worth_it = !is_waiting && plan.clients.count / threads_for(plan, is_embedded) >= WORTH_A_RING;
     match plan.engine.map(Engine::from) {
         Some(engine) if engine.is_available() => Ok(Some(engine)),
-        Some(engine) => {
-            Err(format!("engine = {engine}: this kernel has none, or does not permit it; null chooses another"))
-        }
+        Some(engine) => Err(format!("engine = {engine}: this kernel lacks it or forbids it; null chooses another")),
         None if is_worth_it && Engine::IoUring.is_available() => Ok(Some(Engine::IoUring)),
         None => Ok(Some(Engine::Epoll)),
     }
@@ -127,7 +125,7 @@ fn spawn(
 /// The kernel may delay a wake-up by its timer slack, 50 µs unless told otherwise: as much as many an answer takes.
 fn tighten_timers() {
     if let Err(error) = rustix::thread::set_current_timer_slack(std::num::NonZeroU64::new(1)) {
-        eprintln!("dbdyno-load: timers may be late by 50 µs: {error}");
+        eprintln!("dbdyno-load: timers may fire up to 50 µs late: {error}");
     }
 }
 
@@ -309,7 +307,7 @@ impl<'a> Merger<'a> {
         self.trial.records.write(&total);
         let sums = |t: &Totals| (t.completed, t.failed, t.operations.clone(), t.reads_verified, t.mismatches);
         if sums(&self.sum) != sums(totals) {
-            let reason = format!("the intervals do not add up to the totals: {:?}, {totals:?}", self.sum);
+            let reason = format!("the sum of the intervals differs from the totals: {:?}, {totals:?}", self.sum);
             return Err(Outcome::Failed(format!("{reason}: a bug in dbdyno-load")));
         }
         if !self.due.is_empty() && self.sum.scheduled != totals.scheduled {

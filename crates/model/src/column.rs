@@ -30,7 +30,7 @@ pub enum Kind {
 }
 
 impl Kind {
-    /// Whether its values are numbers.
+    /// Returns whether its values are numbers.
     pub fn is_number(self) -> bool {
         !matches!(self, Kind::Char(_) | Kind::Varchar(_) | Kind::Unicode(_) | Kind::Binary(_))
     }
@@ -96,7 +96,7 @@ impl Column {
         Self { sizes: Some(Arc::new(sizes)), ..self }
     }
 
-    /// Whether a new version of a row has another value here.
+    /// Returns whether a new version of a row has another value here.
     pub fn is_versioned(&self) -> bool {
         match self.source {
             Source::Version | Source::Number { .. } | Source::VersionedLetters { .. } => true,
@@ -156,7 +156,7 @@ impl Column {
         }
     }
 
-    /// Whether `value` is what the generator makes; `scratch` is overwritten.
+    /// Returns whether `value` is what the generator makes; `scratch` is overwritten.
     #[inline]
     pub fn matches(&self, key: u64, version: u64, value: Value<'_>, scratch: &mut Vec<u8>) -> bool {
         match (self.number(key, version), value) {
@@ -261,7 +261,7 @@ fn write_padded(key: u64, pad: u8, width: usize, out: &mut Vec<u8>) {
     out.resize(end, pad);
 }
 
-/// Whether `text` is what [`write_padded`] writes.
+/// Returns whether `text` is what [`write_padded`] writes.
 #[inline]
 fn is_padded(key: u64, pad: u8, width: usize, text: &[u8]) -> bool {
     let mut digits = [0; MAX_DIGITS];
@@ -270,7 +270,7 @@ fn is_padded(key: u64, pad: u8, width: usize, text: &[u8]) -> bool {
     text.len() == width && is_all(pad, padding)
 }
 
-/// Whether every byte is `byte`: the first is, and each is like the next, which is one call of memcmp.
+/// Returns whether every byte is `byte`: the first is, and each is like the next, which is one call of memcmp.
 #[inline]
 fn is_all(byte: u8, bytes: &[u8]) -> bool {
     match bytes {
@@ -326,7 +326,7 @@ fn write_characters(seed: u64, count: usize, out: &mut Vec<u8>) {
     }
 }
 
-/// Whether `text` is what [`write_letters`] writes.
+/// Returns whether `text` is what [`write_letters`] writes.
 #[inline]
 fn are_letters(seed: u64, width: usize, text: &[u8]) -> bool {
     let (eights, rest) = text.as_chunks::<8>();

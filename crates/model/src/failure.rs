@@ -61,7 +61,7 @@ impl Failure {
         }
     }
 
-    /// Whether the session that failed so can be used no more and must be opened anew.
+    /// Returns whether the session that failed so can be used no more and must be opened anew.
     pub fn ends_session(&self) -> bool {
         matches!(self, Failure::Connect(_) | Failure::Connection(_) | Failure::Timeout(_) | Failure::Protocol(_))
     }

@@ -58,7 +58,7 @@ impl Sizes {
             }
             Sizes::LogNormal { median, sigma } => *median > 0.0 && *sigma > 0.0,
         };
-        if is_right { Ok(()) } else { Err(format!("no distribution of sizes has these parameters: {self:?}")) }
+        if is_right { Ok(()) } else { Err(format!("invalid parameters of a size distribution: {self:?}")) }
     }
 
     /// The size of what has this seed, at most `width`.

@@ -31,7 +31,7 @@ impl Statement {
         tables.iter().fold(sql.to_string(), |sql, table| sql.replace(&format!("{{{}}}", table.name), &name(table)))
     }
 
-    /// Whether these values can be its parameters: as many, and each of its kind or NULL.
+    /// Returns whether these values can be its parameters: as many, and each of its kind or NULL.
     pub fn takes(&self, values: &[Value<'_>]) -> bool {
         let fits = |(kind, value): (&Kind, &Value<'_>)| match value {
             Value::Null => true,

@@ -58,12 +58,12 @@ impl Operation {
         }
     }
 
-    /// Whether it begins or ends a transaction, and reads or writes nothing itself.
+    /// Returns whether it begins or ends a transaction, and reads or writes nothing itself.
     pub fn is_control(&self) -> bool {
         matches!(self, Operation::Begin { .. } | Operation::Commit | Operation::Rollback)
     }
 
-    /// Whether it is about one table.
+    /// Returns whether it is about one table.
     pub fn has_table(&self) -> bool {
         !self.is_control() && !matches!(self, Operation::Sql { .. } | Operation::Transaction)
     }

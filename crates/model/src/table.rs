@@ -35,7 +35,7 @@ pub struct Table {
     /// Numbers of rows, where they are not as many as the workload's rows.
     pub rows: Option<u64>,
     pub population: Option<Arc<dyn Population>>,
-    /// Whether rows may be missing: transactions delete them, or they expire.
+    /// True if rows may be missing: transactions delete them, or they expire.
     pub is_volatile: bool,
     /// The text after the closing parenthesis in a dialect, such as the table's partitions.
     pub options: Vec<Variant>,
@@ -46,12 +46,12 @@ pub struct Table {
 pub struct Difference {
     pub column: String,
     pub expected: String,
-    pub found: String,
+    pub actual: String,
 }
 
 impl Difference {
     pub fn new(column: &str, expected: impl ToString, actual: impl ToString) -> Box<Self> {
-        Box::new(Self { column: column.into(), expected: expected.to_string(), found: actual.to_string() })
+        Box::new(Self { column: column.into(), expected: expected.to_string(), actual: actual.to_string() })
     }
 
     /// In words.
@@ -62,7 +62,7 @@ impl Difference {
 
 impl std::fmt::Display for Difference {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        write!(f, "{}: expected {}, found {}", self.column, self.expected, self.found)
+        write!(f, "{}: expected {}, found {}", self.column, self.expected, self.actual)
     }
 }
 
@@ -87,7 +87,7 @@ impl Table {
         self.columns.iter().map(Column::most_bytes).sum()
     }
 
-    /// Whether which rows are there can be asked by ranges of their numbers.
+    /// Returns whether which rows are there can be asked by ranges of their numbers.
     pub fn is_keyed_by_number(&self) -> bool {
         self.primary_key == 1 && self.population.is_none()
     }
@@ -159,7 +159,7 @@ impl Table {
         Box::new(Difference {
             column: "*".into(),
             expected: format!("{} columns", self.columns.len()),
-            found: format!("{} columns", row.len()),
+            actual: format!("{} columns", row.len()),
         })
     }
 
@@ -170,7 +170,7 @@ impl Table {
         Box::new(Difference {
             column: self.columns[i].name.clone(),
             expected: expected.row().value(0).to_string(),
-            found: row.value(i).to_string(),
+            actual: row.value(i).to_string(),
         })
     }
 }
@@ -232,12 +232,12 @@ mod tests {
         table.generate(5, 0, &mut row);
         let difference = table.check(row.row(), 6, &mut scratch).unwrap_err();
         assert_eq!(
-            (difference.column.as_str(), difference.expected.as_str(), difference.found.as_str()),
+            (difference.column.as_str(), difference.expected.as_str(), difference.actual.as_str()),
             ("id", "6", "5")
         );
         row.bytes[3] ^= 1;
         assert_eq!(table.check(row.row(), 5, &mut scratch).unwrap_err().column, "note");
         row.fields.pop();
-        assert_eq!(table.check(row.row(), 5, &mut scratch).unwrap_err().found, "2 columns");
+        assert_eq!(table.check(row.row(), 5, &mut scratch).unwrap_err().actual, "2 columns");
     }
 }

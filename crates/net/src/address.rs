@@ -7,7 +7,7 @@ use std::path::PathBuf;
 
 use rustix::net::SocketAddrUnix;
 
-const TOO_LONG: &str = "no path of a Unix socket, which has at most 108 bytes: a symbolic link can make it shorter";
+const TOO_LONG: &str = "the path of a Unix socket has at most 108 bytes: shorten it with a symbolic link";
 
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Address {

@@ -124,7 +124,10 @@ impl Connection {
     /// `InvalidData` in words for the user when the server is not to be trusted; the connection was lost, or `TimedOut`.
     pub async fn encrypt(&mut self, encryption: &Encryption) -> io::Result<()> {
         if !self.unread().is_empty() {
-            return Err(io::Error::new(io::ErrorKind::InvalidData, "bytes that came before the encryption began"));
+            return Err(io::Error::new(
+                io::ErrorKind::InvalidData,
+                "the server sent bytes before the encryption began",
+            ));
         }
         let session = Session::new(encryption)?;
         self.tls = Some(Box::new(session));
@@ -328,7 +331,10 @@ impl Connection {
         let before = self.buffer.capacity();
         let all = ALL_BUFFERS_SIZE_BYTES.load(Ordering::Relaxed) + before;
         if all > MAX_ALL_BUFFERS_SIZE_BYTES + EXPECTED_SIZE_BYTES.load(Ordering::Relaxed) {
-            return Err(io::Error::new(io::ErrorKind::InvalidData, "answers longer than any that was asked for"));
+            return Err(io::Error::new(
+                io::ErrorKind::InvalidData,
+                "the server sent more bytes than any request expects",
+            ));
         }
         self.buffer.reserve_exact(before.max(FIRST_BUFFER_SIZE_BYTES));
         self.count();

@@ -37,7 +37,7 @@ impl Encryption {
     /// There are no authorities, or a certificate cannot be for such a host: in words for the user.
     pub fn new(verify: Verify, authorities: Option<&Path>, host: &str) -> Result<Self, String> {
         let name = ServerName::try_from(host.to_owned());
-        let name = name.map_err(|_| format!("{host}: no certificate can be for a host of this name"))?;
+        let name = name.map_err(|_| format!("{host} cannot be a certificate's host name"))?;
         let trusted = if verify == Verify::Nothing { Vec::new() } else { trusted(authorities)? };
         let mut roots = RootCertStore::empty();
         roots.add_parsable_certificates(trusted.iter().cloned());
@@ -67,7 +67,7 @@ fn trusted(authorities: Option<&Path>) -> Result<Vec<CertificateDer<'static>>, S
     let Some(path) = authorities else {
         let certificates = rustls_native_certs::load_native_certs().certs;
         return if certificates.is_empty() {
-            Err("this host has no certificates of authorities: install ca-certificates, or name a file of them".into())
+            Err("this host has no certificates of authorities: install ca-certificates, or name a file (tls_ca)".into())
         } else {
             Ok(certificates)
         };
@@ -154,6 +154,6 @@ mod tests {
         let other = concat!(env!("CARGO_MANIFEST_DIR"), "/Cargo.toml");
         assert!(refusal("/nowhere/ca.pem", "h").starts_with("/nowhere/ca.pem: "));
         assert_eq!(refusal(other, "h"), format!("{other} holds no certificate (PEM)"));
-        assert!(refusal(other, "no host").contains("no certificate can be for"));
+        assert!(refusal(other, "no host").contains("cannot be a certificate's host name"));
     }
 }

@@ -49,7 +49,7 @@ pub struct Reactor {
     yielded: RefCell<Vec<usize>>,
     current: Cell<usize>,
     now_ns: Cell<u64>,
-    /// Whether there is one task, which may then sleep where epoll would wait.
+    /// True if there is one task, which may then sleep where epoll would wait.
     is_alone: Cell<bool>,
 }
 
@@ -180,7 +180,7 @@ impl Reactor {
         self.slots.borrow_mut()[slot].writable = false;
     }
 
-    /// Whether nothing else is to be done on this thread while the calling task waits, so that it may sleep.
+    /// Returns whether nothing else is to be done on this thread while the calling task waits, so that it may sleep.
     #[inline]
     pub(crate) fn is_alone(&self) -> bool {
         self.is_alone.get() && self.timers.borrow().is_empty() && self.spawned.borrow().is_empty()
@@ -198,7 +198,7 @@ impl Reactor {
         self.slots.borrow_mut()[slot].deadline_ns = self.now_ns.get().saturating_add(timeout_ns);
     }
 
-    /// Whether the wait has lasted too long.
+    /// Returns whether the wait has lasted too long.
     #[inline]
     pub(crate) fn is_late(&self, slot: usize) -> bool {
         self.slots.borrow()[slot].deadline_ns <= self.now_ns.get()

@@ -140,21 +140,21 @@ impl From<EncryptError> for Unwritten {
     }
 }
 
-/// What TLS found wrong, in words that say what to do where a person can do something.
+/// Words an error of TLS as a sentence that names the remedy, if there is one.
 #[cold]
 fn worded(error: Error) -> io::Error {
     let words = match &error {
         // The latter where a trusted authority has the name of the one that signed it.
         Error::InvalidCertificate(CertificateError::UnknownIssuer | CertificateError::BadSignature) => {
-            "the server's certificate is of no authority that is trusted: name the file of its authority (tls_ca), or take \
+            "the server's certificate is not signed by a trusted authority: name the authority's file (tls_ca), or set \
              tls=required, which trusts any server"
                 .into()
         }
         Error::InvalidCertificate(
             wrong @ (CertificateError::NotValidForName | CertificateError::NotValidForNameContext { .. }),
-        ) => format!("{wrong}: ask for it by a name that it has, or take tls=verify-ca, which does not look at names"),
+        ) => format!("{wrong}: connect by a name in the certificate, or set tls=verify-ca, which does not check names"),
         Error::AlertReceived(AlertDescription::ProtocolVersion) | Error::PeerIncompatible(_) => {
-            format!("the server has no TLS in common with dbdyno, which speaks 1.2 and 1.3 ({error})")
+            format!("the server and dbdyno share no TLS version: dbdyno speaks 1.2 and 1.3 ({error})")
         }
         other => format!("TLS: {other}"),
     };

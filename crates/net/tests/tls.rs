@@ -148,7 +148,7 @@ fn who_is_trusted_is_what_was_asked_for() {
         assert!(run(&address, &good, 1, accepted).into_iter().all(|is_accepted| is_accepted));
     }
     for (bad, said) in [
-        (to(Verify::Authority, &other, "localhost"), "of no authority that is trusted"),
+        (to(Verify::Authority, &other, "localhost"), "not signed by a trusted authority"),
         (to(Verify::Host, &ours, "example.org"), "tls=verify-ca"),
     ] {
         for (kind, words) in run(&address, &bad, 1, refusal) {

@@ -26,7 +26,7 @@ impl Acknowledged {
     /// The version that is known to be written; a read that begins now must not return an older one.
     #[inline]
     pub fn version(&self, step: usize, key: u64) -> u64 {
-        self.place(step, key).map_or(0, |version| version.load(Acquire).into())
+        self.slot(step, key).map_or(0, |version| version.load(Acquire).into())
     }
 
     #[inline]
@@ -35,13 +35,13 @@ impl Acknowledged {
     }
 
     pub fn written(&self, step: usize, key: u64, version: u64) {
-        if let Some(latest) = self.place(step, key) {
+        if let Some(latest) = self.slot(step, key) {
             latest.fetch_max(version as u32, AcqRel);
         }
     }
 
     #[inline]
-    fn place(&self, step: usize, key: u64) -> Option<&AtomicU32> {
+    fn slot(&self, step: usize, key: u64) -> Option<&AtomicU32> {
         self.versions[self.schema.steps[step].operation.table()].get(key as usize)
     }
 }

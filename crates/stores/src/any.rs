@@ -37,7 +37,7 @@ macro_rules! any {
 stores!(any);
 
 impl AnySession {
-    /// What the arrangement counted; `None` for a single store.
+    /// Returns the hits and misses that the arrangement counted; `None` for a single store.
     #[inline]
     pub fn cache_counters(&self) -> Option<CacheCounters> {
         match self {

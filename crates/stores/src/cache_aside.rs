@@ -17,7 +17,7 @@ pub struct CacheAsideSession {
     pub cache: CacheSession,
     pub store: SingleSession,
     pub counters: CacheCounters,
-    /// Whether the last row came from the cache.
+    /// True if the last row came from the cache.
     from_cache: bool,
 }
 

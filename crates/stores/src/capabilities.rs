@@ -1,4 +1,4 @@
-//! Which of a workload's steps each store can do, and the messages that refuse the others.
+//! Refuses the steps of a workload that a store cannot do, with a message for each.
 
 use dbdyno_model::{Operation, Step};
 
@@ -32,7 +32,7 @@ pub fn check_nodes(nodes: &[Config], own_nodes: Option<usize>) -> Result<Vec<&Si
     let own = own_nodes.unwrap_or(1);
     match &*singles {
         [first, second, ..] if first.kind() == second.kind() && (1..=nodes.len()).contains(&own) => Ok(singles),
-        [_, _, ..] => Err(format!("spread: nodes of one kind, and own_nodes = 1 to {}", nodes.len())),
+        [_, _, ..] => Err(format!("spread needs nodes of one kind, and own_nodes from 1 to {}", nodes.len())),
         _ => Err("spread takes at least two nodes".into()),
     }
 }
@@ -42,7 +42,7 @@ fn node(config: &Config) -> Result<&SingleConfig, String> {
         Config::Single(single) if single.is_node() => Ok(single),
         other => {
             let (kind, nodes) = (other.kind(), SingleConfig::node_kinds().join(" and "));
-            Err(format!("{kind} cannot be a node of spread: there are {nodes}"))
+            Err(format!("{kind} cannot be a node of spread: use {nodes}"))
         }
     }
 }

@@ -46,8 +46,8 @@ impl Withdrawn {
         let Some(first) = left.first() else { return };
         let first = first.escape_ascii();
         self.left.push(match left.len() {
-            1 => format!("{first} holds no row of dbdyno's and is left there"),
-            count => format!("{first} and {} more keys hold no rows of dbdyno's and are left there", count - 1),
+            1 => format!("{first} does not hold a row of dbdyno, so it is kept"),
+            count => format!("{first} and {} more keys do not hold rows of dbdyno, so they are kept", count - 1),
         });
     }
 
@@ -61,12 +61,12 @@ impl Withdrawn {
 /// Refuses a key that is somebody else's.
 pub fn foreign_key(key: &[u8]) -> crate::Trouble {
     crate::Trouble::Refused(format!(
-        "the key {} is not dbdyno's to overwrite: it appeared after dbdyno had found it free",
+        "another program wrote the key {} after dbdyno had found it free, and dbdyno does not overwrite it",
         key.escape_ascii()
     ))
 }
 
-/// Whether the value is row `number` of the table, as dbdyno encodes it; `fields` and `scratch` are overwritten.
+/// Returns whether the value is row `number` of the table, as dbdyno encodes it; `fields` and `scratch` are overwritten.
 pub fn is_encoded_row(
     table: &Table,
     number: u64,
@@ -78,7 +78,7 @@ pub fn is_encoded_row(
     decode_row(table, bytes, start, end, fields) && is_row(table, number, bytes, fields, scratch)
 }
 
-/// Whether the fields are row `number` of the table; `scratch` is overwritten.
+/// Returns whether the fields are row `number` of the table; `scratch` is overwritten.
 pub fn is_row(table: &Table, number: u64, bytes: &[u8], fields: &[Field], scratch: &mut Vec<u8>) -> bool {
     table.check(Row::new(bytes, fields), number, scratch).is_ok()
 }
@@ -125,8 +125,8 @@ mod tests {
         withdrawn.add(&table(), &[b"dbdyno:bm:3".to_vec()]);
         withdrawn.add(&table(), &[b"dbdyno:bm:4".to_vec(), b"dbdyno:bm:5".to_vec()]);
         let expected = [
-            "dbdyno:bm:3 holds no row of dbdyno's and is left there",
-            "dbdyno:bm:4 and 1 more keys hold no rows of dbdyno's and are left there",
+            "dbdyno:bm:3 does not hold a row of dbdyno, so it is kept",
+            "dbdyno:bm:4 and 1 more keys do not hold rows of dbdyno, so they are kept",
         ];
         assert_eq!(withdrawn.left, expected);
     }

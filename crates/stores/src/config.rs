@@ -24,7 +24,7 @@ pub enum Config {
         own_nodes: Option<usize>,
     },
     ResultCache {
-        /// Of the kind `memcached`, by their names in the continuum.
+        /// Nodes of the kind `memcached`, by their names in the continuum.
         nodes: Vec<NodeConfig>,
         store: Box<Config>,
         /// For how long a result is kept; 0: until a row of it is changed.
@@ -42,11 +42,11 @@ pub enum Config {
 #[serde(deny_unknown_fields)]
 pub struct NodeConfig {
     pub address: AddressConfig,
-    #[serde(default = "one")]
+    #[serde(default = "unit_weight")]
     pub weight: u64,
 }
 
-fn one() -> u64 {
+fn unit_weight() -> u64 {
     1
 }
 

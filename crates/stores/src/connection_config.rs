@@ -1,4 +1,4 @@
-//! What the objects of network stores in a plan share: addresses, secrets, TLS.
+//! Parts of a plan that all network stores share: addresses, secrets, TLS.
 
 use std::path::PathBuf;
 
@@ -28,7 +28,7 @@ impl From<AddressConfig> for Address {
     }
 }
 
-/// What is asked of a server's certificate (`dbdyno_net::Verify`).
+/// How a server's certificate is checked (`dbdyno_net::Verify`).
 #[derive(Clone, Copy, Debug, Deserialize, PartialEq, Eq)]
 #[serde(rename_all = "kebab-case")]
 pub enum TlsVerify {

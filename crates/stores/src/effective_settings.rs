@@ -23,8 +23,8 @@ impl EffectiveSettings {
         Self { version: Some(version.into()), ..Self::default() }
     }
 
-    /// Adds a setting that the library shows and nobody asked for.
-    pub fn shown(&mut self, name: &str, actual: impl Display) {
+    /// Adds a setting that the library reports and the plan does not name.
+    pub fn reported(&mut self, name: &str, actual: impl Display) {
         self.settings.insert(name.into(), actual.to_string());
     }
 
@@ -37,7 +37,7 @@ impl EffectiveSettings {
         if given != actual {
             return Err(format!("{name}={given} was given, and the library has {actual}"));
         }
-        self.shown(name, actual);
+        self.reported(name, actual);
         Ok(())
     }
 
@@ -51,7 +51,7 @@ impl EffectiveSettings {
         if !rounded.contains(&actual) {
             return self.held_against("buckets", given, actual);
         }
-        self.shown("buckets", actual);
+        self.reported("buckets", actual);
         Ok(())
     }
 }

@@ -1,4 +1,4 @@
-//! What embedded key-value stores have in common: a library for each table's values, rows encoded as values, and every operation on them.
+//! All that embedded key-value stores have in common: rows encoded as a library's values, and every operation on them.
 //!
 //! A store is an [`Engine`] with its [`Access`], which know keys and values; rows, workload steps and checks are known here only.
 
@@ -17,13 +17,13 @@ use crate::{Administration, Cleaning, SharedSchema, Trouble};
 pub use rows::{Addition, Rows};
 use rows::{encode, key_of};
 
-/// What a library takes and can do beyond `get`, `put`, `insert` and `add`.
+/// The limits of a library, and its operations beyond `get`, `put`, `insert` and `add`.
 #[derive(Clone, Copy, Debug)]
 pub struct Capabilities {
     /// The longest key and the largest value that it takes; `None`: it tells itself.
     pub key_size_bytes: Option<usize>,
     pub value_size_bytes: Option<usize>,
-    /// Whether it has [`Access::delete`] and [`Access::scan`].
+    /// True if it has [`Access::delete`] and [`Access::scan`].
     pub can_delete: bool,
     pub can_scan: bool,
 }
@@ -41,30 +41,30 @@ pub trait Engine: Send + Sync {
     /// # Errors
     /// As the library has them.
     fn access(self: Arc<Self>) -> Result<Box<dyn Access>, Failure>;
-    /// What the library says of itself.
+    /// The version and settings that the library reports.
     fn effective_settings(&self) -> &EffectiveSettings;
 }
 
-/// What is done with a key's value, by the key's place among those that were asked for.
+/// Receives the value of each requested key, with the key's position in the request.
 pub type Each<'a> = dyn FnMut(usize, Option<&[u8]>) -> Result<(), Failure> + 'a;
 
-/// What is done with each value of a scan.
+/// Receives each value of a scan.
 pub type Scanned<'a> = dyn FnMut(&[u8]) -> Result<(), Failure> + 'a;
 
 /// One thread's way to the data. Tables go by their place in the schema; errors are the library's.
 pub trait Access {
-    /// Looks up `key` in the newest state; whether it is there. The value is then at [`Access::found`].
+    /// Looks up `key` in the newest state; whether it is there. The value is then at [`Access::value`].
     fn get(&mut self, table: usize, key: &[u8]) -> Result<bool, Failure>;
     /// Looks up the rows with these numbers as keys, all in one state where the library can, and hands each to `each`.
     fn get_many(&mut self, table: usize, keys: &[u64], each: &mut Each<'_>) -> Result<(), Failure> {
         for (position, key) in keys.iter().enumerate() {
             let is_there = self.get(table, &key.to_be_bytes())?;
-            each(position, is_there.then(|| self.found()))?;
+            each(position, is_there.then(|| self.value()))?;
         }
         Ok(())
     }
     /// The value that the last get found, until [`Access::release`] or the next operation; else nothing.
-    fn found(&self) -> &[u8];
+    fn value(&self) -> &[u8];
     /// Lets go of what keeps the value in its place.
     fn release(&mut self);
     /// Puts one value, as durable as the settings say when it returns.
@@ -73,11 +73,11 @@ pub trait Access {
     fn insert(&mut self, table: usize, key: &[u8], value: &[u8]) -> Result<bool, Failure>;
     /// Removes a value, as durable as [`Access::put`]; false where there is none.
     fn delete(&mut self, _table: usize, _key: &[u8]) -> Result<bool, Failure> {
-        Err(Failure::Server("this library is not asked to delete".into()))
+        Err(Failure::Server("this library cannot delete".into()))
     }
     /// Hands at most `most` values to `each`, in the order of their keys, from `first` on.
     fn scan(&mut self, _table: usize, _first: &[u8], _most: u64, _each: &mut Scanned<'_>) -> Result<(), Failure> {
-        Err(Failure::Server("this library is not asked to scan".into()))
+        Err(Failure::Server("this library cannot scan".into()))
     }
     /// Replaces a value by what `addition` makes of it, with nobody else's write in between; false where there is none.
     fn add(&mut self, table: usize, key: &[u8], addition: &mut Addition<'_>) -> Result<bool, Failure>;
@@ -115,7 +115,7 @@ fn decode(table: &Table, bytes: &[u8], fields: &mut Vec<Field>) -> Result<(), Fa
 
 #[cold]
 fn no_row(table: &Table, bytes: &[u8]) -> Failure {
-    Failure::Mismatch(format!("{} bytes that are no row of {}", bytes.len(), table.name))
+    Failure::Mismatch(format!("{} bytes that are not a row of {}", bytes.len(), table.name))
 }
 
 /// An embedded store as sessions are opened with it.
@@ -167,7 +167,7 @@ impl EmbeddedSession {
         if !access.get(table, key_of(filed, &mut [0; 8]))? {
             return Ok(false);
         }
-        decode(&schema.tables[table], access.found(), fields)?;
+        decode(&schema.tables[table], access.value(), fields)?;
         Ok(true)
     }
 
@@ -297,7 +297,7 @@ impl Session for EmbeddedSession {
 
     #[inline]
     fn row(&self) -> Row<'_> {
-        Row::new(self.access.found(), &self.fields)
+        Row::new(self.access.value(), &self.fields)
     }
 
     #[inline]

@@ -20,7 +20,7 @@ use crate::store_config::{Context, OpenStore, StoreConfig};
 use crate::{Administration, Cleaning, Schema, SharedSchema, Trouble};
 
 const PRIMARY_KEY: &str = "PRIMARY";
-/// What the storage engine answers where there is no room left (HA_ERR_RECORD_FILE_FULL, ENOSPC).
+/// The storage engine's answer if there is no room left (HA_ERR_RECORD_FILE_FULL, ENOSPC).
 const FULL: [i64; 2] = [135, 28];
 
 #[derive(Clone, Debug, Deserialize)]
@@ -81,7 +81,7 @@ pub struct HandlersocketSession {
     reading: Option<Exchange>,
     writing: Option<Exchange>,
     sql: Option<Box<MysqlSession>>,
-    /// Whether an index has been opened for each step.
+    /// True if an index has been opened for each step.
     is_ready: bool,
     generated: RowBuffer,
     found_rows: Found,
@@ -227,7 +227,7 @@ fn is_read(operation: Operation) -> bool {
 /// No step that needs the connection was there when the session was opened.
 #[cold]
 fn not_connected() -> Failure {
-    Failure::Connection("there is no connection for this".into())
+    Failure::Connection("the connection for this step was never opened".into())
 }
 
 impl HandlersocketSession {
@@ -261,7 +261,7 @@ impl HandlersocketSession {
         match found_rows.fields.len() / table.columns.len() {
             0 => Ok(false),
             1 => Ok(true),
-            n => Err(Failure::Mismatch(format!("{n} rows where there is one"))),
+            n => Err(Failure::Mismatch(format!("{n} rows, expected one"))),
         }
     }
 
@@ -278,7 +278,7 @@ impl HandlersocketSession {
 
     async fn sql(&mut self) -> Result<&mut MysqlSession, Trouble> {
         if self.sql.is_none() {
-            let none = || Failure::Connect("the plan says no SQL port of this HandlerSocket".into());
+            let none = || Failure::Connect("the plan has no SQL port for this HandlerSocket".into());
             let store = self.store.sql.as_ref().ok_or_else(none)?;
             self.sql = Some(Box::new(store.open(Some(&self.reactor)).await?));
         }
@@ -335,10 +335,10 @@ impl Session for HandlersocketSession {
         if matches!(operation, Operation::GetMany { .. }) {
             wire::find_many(&mut exchange.request, step, values);
             exchange.ask(|bytes| found_rows.decode(bytes, table)).await??;
-            let (mut asked, bytes) = (MultiGet::new(keys), found_rows.bytes(exchange.bytes()));
+            let (mut multi_get, bytes) = (MultiGet::new(keys), found_rows.bytes(exchange.bytes()));
             let mut rows = found_rows.fields.chunks_exact(table.columns.len());
-            rows.try_for_each(|fields| asked.found(Row::new(bytes, fields), each))?;
-            asked.finish(each);
+            rows.try_for_each(|fields| multi_get.hand_over(Row::new(bytes, fields), each))?;
+            multi_get.finish(each);
             return Ok(());
         }
         values.for_each(|value| wire::find(&mut exchange.request, step, value));

@@ -1,10 +1,10 @@
-//! What stores that keep a row under one key have in common.
+//! Functions of all stores that keep a row under one key.
 
 use dbdyno_model::Operation;
 
 use crate::Schema;
 
-/// Whether a store that only keeps rows under keys can do an operation. It has neither SQL nor transactions nor an order of keys.
+/// Returns whether a store that only keeps rows under keys can do an operation. It has neither SQL nor transactions nor an order of keys.
 pub fn can_do(schema: &Schema, operation: Operation) -> bool {
     let table = schema.table_of_operation(operation);
     let is_filed_by_key = table.filed_under == 0;

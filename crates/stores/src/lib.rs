@@ -99,14 +99,14 @@ impl From<Failure> for Trouble {
     }
 }
 
-/// Whether cleaning up removes what it finds, or only says what that is.
+/// Cleaning up either removes the tables and keys of dbdyno, or only lists them.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Cleaning {
     Remove,
     List,
 }
 
-/// What happens to a store around the run.
+/// Prepares, loads, checks and cleans a store, before and after the run.
 #[allow(async_fn_in_trait)] // Sessions stay on the thread that opened them.
 pub trait Administration {
     /// Makes empty tables that carry `marker` (which begins with [`MARKER`]), in the place of tables of the same name that carry
@@ -130,7 +130,7 @@ pub trait Administration {
     async fn withdraw(&mut self, _claim: &Claim, _cleaning: Cleaning) -> Result<Withdrawn, Trouble> {
         Ok(Withdrawn::default())
     }
-    /// What may be left behind without a marker, as a sentence.
+    /// Returns a sentence about rows that may be left behind without a marker.
     async fn cannot_know(&mut self) -> Result<Option<String>, Trouble> {
         Ok(None)
     }
@@ -173,7 +173,7 @@ pub trait Administration {
     async fn remove(&mut self, cleaning: Cleaning) -> Result<Vec<String>, Trouble>;
 }
 
-/// What a cache in front of a store does beyond reading.
+/// The writes of a cache in front of a store.
 #[allow(async_fn_in_trait)]
 trait Cache {
     /// Stores a row that `step` has read elsewhere, found there under `filed`.
@@ -192,7 +192,7 @@ pub struct CacheCounters {
 }
 
 impl CacheCounters {
-    /// What was counted since `earlier`.
+    /// Returns the counts since `earlier`.
     #[inline]
     pub fn since(self, earlier: Self) -> Self {
         Self { hits: self.hits - earlier.hits, misses: self.misses - earlier.misses, stale: self.stale - earlier.stale }

@@ -45,7 +45,7 @@ impl Library {
     pub unsafe fn find<T: Copy>(&self, name: &str) -> Result<T, String> {
         // SAFETY: as above.
         let symbol = unsafe { self.loaded.get::<T>(name) };
-        symbol.map(|symbol| *symbol).map_err(|_| format!("{} has no {name}: another version is needed", self.name))
+        symbol.map(|symbol| *symbol).map_err(|_| format!("{} has no {name}: install another version", self.name))
     }
 }
 
@@ -132,7 +132,7 @@ mod tests {
         // SAFETY: what is not there is not called.
         let (no_function, no_library) =
             unsafe { (Numbers::find(&c, "no_such_").err(), Library::load("no-such.so").err()) };
-        assert_eq!(no_function.unwrap(), "libc.so.6 has no no_such_abs: another version is needed");
+        assert_eq!(no_function.unwrap(), "libc.so.6 has no no_such_abs: install another version");
         let said = no_library.unwrap();
         assert!(said.starts_with("no-such.so cannot be loaded: ") && said.contains("No such file"), "{said}");
     }

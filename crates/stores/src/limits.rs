@@ -1,4 +1,4 @@
-//! What a store takes no more of, as far as a schema shows it: said before anything is begun. Of other limits the store itself tells.
+//! Limits of a store that a schema exceeds: refused before anything is begun. The store itself reports all other limits.
 
 use dbdyno_model::{Source, Table};
 
@@ -14,7 +14,7 @@ pub fn check_key(table: &Table, kind: &str, more: usize, most: usize) -> Result<
     let Some(column) = table.columns.get(table.filed_under) else { return Ok(()) };
     match more + column.most_bytes() {
         size if size > most => Err(format!(
-            "{kind} takes keys of at most {most} bytes, those of {} by {} have {size}: declare it shorter",
+            "{kind} takes keys of at most {most} bytes, and keys of {} by {} have {size}: declare the column shorter",
             table.name, column.name
         )),
         _ => Ok(()),
@@ -25,7 +25,7 @@ pub fn check_key(table: &Table, kind: &str, more: usize, most: usize) -> Result<
 pub fn check_words(table: &Table, kind: &str) -> Result<(), String> {
     match table.columns.get(table.filed_under) {
         Some(column) if column.source == Source::Name => Err(format!(
-            "{kind} takes no key with a space in it, as the names in {}.{} have: look rows up by another column",
+            "{kind} takes no key with a space, and {}.{} has such values: find rows by another column",
             table.name, column.name
         )),
         _ => Ok(()),
@@ -35,7 +35,7 @@ pub fn check_words(table: &Table, kind: &str) -> Result<(), String> {
 pub fn check_row(table: &Table, kind: &str, most: usize) -> Result<(), String> {
     match table.most_row_bytes() {
         size if size > most => Err(format!(
-            "{kind}: rows of {} have up to {size} bytes, and it can be given {most} at most: make them shorter",
+            "{kind} takes rows of at most {most} bytes, and rows of {} have up to {size}: declare them shorter",
             table.name
         )),
         _ => Ok(()),
@@ -60,7 +60,7 @@ mod tests {
         let tables = vec![Table { filed_under: 1, ..Table::new("t", columns) }];
         let schema = Schema { tables, steps: vec![], statements: vec![], rows: 1 };
         let Config::Single(single) = serde_json::from_str(config).unwrap() else {
-            panic!("{config} is no single store")
+            panic!("{config} is not a single store")
         };
         single.check_sizes(&schema).err()
     }

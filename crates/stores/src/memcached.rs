@@ -12,7 +12,7 @@ use dbdyno_wire::Decoded;
 use dbdyno_wire::memcached::{self as wire, Got};
 
 use crate::keys::{prefix, write_key, write_key_of_row};
-use crate::network::{Endpoint, Exchange, event_loop, shown};
+use crate::network::{Endpoint, Exchange, event_loop, excerpt};
 use crate::store_config::OpenStore;
 use crate::values::{Found, read_row, read_rows, read_rows_found};
 use crate::{Administration, Cache, Claim, Cleaning, MARKER, SharedSchema, Trouble, Withdrawn};
@@ -20,7 +20,7 @@ use crate::{Administration, Cache, Claim, Cleaning, MARKER, SharedSchema, Troubl
 pub use config::MOST_RELATIVE_S;
 pub use config::MemcachedConfig;
 
-/// What a person can do about rows of a killed run.
+/// Tells a person how to remove the rows of a killed run.
 const EVICTED: &str = "If a killed run left them, memcached has evicted their marker: remove them yourself";
 /// Rows in one pipelined batch.
 const BATCH: u64 = 500;
@@ -147,11 +147,11 @@ impl MemcachedSession {
         if self.exchange.ask(|bytes| answer(bytes, b"STORED")).await?? {
             Ok(())
         } else {
-            Err(Failure::Server(format!("not stored: {}", shown(self.exchange.bytes()))))
+            Err(Failure::Server(format!("not stored: {}", excerpt(self.exchange.bytes()))))
         }
     }
 
-    /// Whether the key was there.
+    /// Returns whether the key was there.
     async fn delete_key(&mut self) -> Result<bool, Failure> {
         wire::delete(self.exchange.begin(), &self.key);
         self.exchange.ask(|bytes| answer(bytes, b"DELETED")).await?
@@ -288,7 +288,7 @@ impl Administration for MemcachedSession {
             if self.is_any_there(table, keys).await? {
                 let name = &self.schema.tables[table].name;
                 return Err(Trouble::Refused(format!(
-                    "keys {MARKER}{name}:* exist without dbdyno's marker: they are not dbdyno's to overwrite. {EVICTED}"
+                    "keys {MARKER}{name}:* exist without dbdyno's marker, and dbdyno does not overwrite them. {EVICTED}"
                 )));
             }
         }
@@ -323,7 +323,7 @@ impl Administration for MemcachedSession {
         "pipelined add"
     }
 
-    /// What is there now need not be there in a moment.
+    /// A cache may evict a row at any moment, so no answer would hold.
     async fn present(&mut self, _: usize, _: Range<u64>) -> Result<Option<u64>, Trouble> {
         Ok(None)
     }

@@ -19,15 +19,15 @@ impl<'k> MultiGet<'k> {
     ///
     /// # Errors
     /// That key was not asked for, or has been answered.
-    pub fn found(&mut self, row: Row<'_>, each: &mut dyn FnMut(usize, Option<Row<'_>>)) -> Result<(), Failure> {
+    pub fn hand_over(&mut self, row: Row<'_>, each: &mut dyn FnMut(usize, Option<Row<'_>>)) -> Result<(), Failure> {
         let wrong = |what: &str| Failure::Mismatch(format!("row {}: {what}", row.value(0)));
-        let Value::Int(key) = row.value(0) else { return Err(wrong("its key is no number")) };
+        let Value::Int(key) = row.value(0) else { return Err(wrong("its key is not a number")) };
         let key = key as u64;
         let position = match self.keys.get(self.next) {
             Some(&next) if next == key => Ok(self.next),
             _ => self.keys.binary_search(&key),
         };
-        let position = position.map_err(|_| wrong("nobody asked for it"))?;
+        let position = position.map_err(|_| wrong("it was not requested"))?;
         if std::mem::replace(&mut self.is_answered[position], true) {
             return Err(wrong("came twice"));
         }
@@ -54,22 +54,22 @@ mod tests {
 
     #[test]
     fn rows_in_any_order_find_their_keys_and_what_is_missing_is_handed_over() {
-        let (mut asked, mut handed) = (MultiGet::new(&[3, 5, 9]), vec![]);
+        let (mut multi_get, mut handed) = (MultiGet::new(&[3, 5, 9]), vec![]);
         let mut each = |position: usize, row: Option<Row<'_>>| handed.push((position, row.is_some()));
         for key in [9, 3] {
-            asked.found(row(&[Field::Int(key)]), &mut each).unwrap();
+            multi_get.hand_over(row(&[Field::Int(key)]), &mut each).unwrap();
         }
-        asked.finish(&mut each);
+        multi_get.finish(&mut each);
         assert_eq!(handed, [(2, true), (0, true), (1, false)]);
     }
 
     #[test]
     fn a_row_nobody_asked_for_or_that_comes_twice_is_a_mismatch() {
-        let mut asked = MultiGet::new(&[3, 5]);
-        let mut refused = |key: Field| asked.found(row(&[key]), &mut |_, _| {}).map_err(|e| e.to_string());
+        let mut multi_get = MultiGet::new(&[3, 5]);
+        let mut refused = |key: Field| multi_get.hand_over(row(&[key]), &mut |_, _| {}).map_err(|e| e.to_string());
         assert_eq!(refused(Field::Int(3)), Ok(()));
         assert!(refused(Field::Int(3)).unwrap_err().contains("came twice"));
-        assert!(refused(Field::Int(4)).unwrap_err().contains("nobody asked"));
-        assert!(refused(Field::Null).unwrap_err().contains("no number"));
+        assert!(refused(Field::Int(4)).unwrap_err().contains("not requested"));
+        assert!(refused(Field::Null).unwrap_err().contains("not a number"));
     }
 }

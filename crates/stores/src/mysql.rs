@@ -63,7 +63,7 @@ pub struct MysqlSession {
     access: AccessPath,
     protocol: StatementProtocol,
     statements: Vec<Statement>,
-    /// Whether a transaction has begun and not ended.
+    /// True if a transaction has begun and not ended.
     is_open: bool,
     backends: Backends,
     loader: loading::Loader,
@@ -165,8 +165,8 @@ impl MysqlSession {
         match self.execute(step, std::iter::once(param(Kind::Int, value))).await? {
             Answer::Rows(1) => Ok(true),
             Answer::Rows(0) => Ok(false),
-            Answer::Rows(n) => Err(Failure::Mismatch(format!("{n} rows where there is one"))),
-            other => Err(Failure::Protocol(format!("an answer without rows: {other:?}"))),
+            Answer::Rows(n) => Err(Failure::Mismatch(format!("{n} rows, expected one"))),
+            other => Err(Failure::Protocol(format!("expected rows, got {other:?}"))),
         }
     }
 
@@ -181,7 +181,7 @@ impl MysqlSession {
         }
         match self.execute(step, params).await? {
             Answer::Affected(rows) => Ok(rows > 0),
-            other => Err(Failure::Protocol(format!("an answer with rows: {other:?}"))),
+            other => Err(Failure::Protocol(format!("expected a number of rows, got {other:?}"))),
         }
     }
 
@@ -196,7 +196,7 @@ impl MysqlSession {
         }
         match self.execute(step, params).await? {
             Answer::Rows(_) => Ok(()),
-            other => Err(Failure::Protocol(format!("an answer without rows: {other:?}"))),
+            other => Err(Failure::Protocol(format!("expected rows, got {other:?}"))),
         }
     }
 
@@ -257,7 +257,7 @@ impl MysqlSession {
         match there {
             Some(there) if !there.starts_with(MARKER) && there != comment => {
                 return Err(Trouble::Refused(format!(
-                    "a table {name} without dbdyno's marker is already there: it is not dbdyno's to drop. Use another database"
+                    "a table {name} without dbdyno's marker exists, and dbdyno does not drop it. Use another database"
                 )));
             }
             Some(_) => drop(self.query(&format!("DROP TABLE {name}")).await?),
@@ -331,9 +331,9 @@ impl Session for MysqlSession {
     ) -> Result<(), Failure> {
         self.read_rows(step, keys.iter().map(|&key| Param::Int(key as i64))).await?;
         let columns = self.schema.table_of_operation(self.schema.steps[step].operation).columns.len();
-        let (mut asked, bytes) = (MultiGet::new(keys), self.exchange.bytes());
-        self.fields.chunks_exact(columns).try_for_each(|fields| asked.found(Row::new(bytes, fields), each))?;
-        asked.finish(each);
+        let (mut multi_get, bytes) = (MultiGet::new(keys), self.exchange.bytes());
+        self.fields.chunks_exact(columns).try_for_each(|fields| multi_get.hand_over(Row::new(bytes, fields), each))?;
+        multi_get.finish(each);
         Ok(())
     }
 

@@ -1,4 +1,4 @@
-//! What the network stores share: opening a connection, sending a request, reading until its answer is whole.
+//! Functions of all network stores: open a connection, send a request, read until its answer is whole.
 
 use std::io;
 use std::net::SocketAddr;
@@ -13,7 +13,7 @@ use crate::connection_config::TlsConfig;
 /// No login takes as many messages; a server that never ends it would keep its client.
 pub const MOST_LOGIN_MESSAGES: usize = 1000;
 
-/// Where a server is, asked of the resolver once.
+/// A server's address, resolved once.
 #[derive(Clone, Debug)]
 pub struct Endpoint {
     pub address: Address,
@@ -38,7 +38,7 @@ impl Endpoint {
     pub fn encrypted(self, tls: Option<&TlsConfig>) -> Result<Self, String> {
         let Some(tls) = tls else { return Ok(self) };
         let Address::Tcp { host, .. } = &self.address else {
-            return Err(format!("{}: TLS is for TCP, and this is a Unix socket", self.address));
+            return Err(format!("{}: TLS needs TCP, and this is a Unix socket", self.address));
         };
         let encryption = Encryption::new(tls.verify.into(), tls.ca.as_deref(), host)?;
         Ok(Self { encryption: Some(encryption), ..self })
@@ -70,7 +70,7 @@ impl Exchange {
             io::ErrorKind::TimedOut => {
                 let waited_s = self.timeout_ns as f64 / 1e9;
                 Failure::Timeout(format!(
-                    "no TLS within {waited_s} s: ask for the port that has it, or leave 'tls' out"
+                    "no TLS handshake within {waited_s} s: use the port that has TLS, or leave 'tls' out"
                 ))
             }
             _ => self.lost(&error),
@@ -186,14 +186,14 @@ impl Exchange {
     #[cold]
     fn unasked(&self) -> Failure {
         let bytes = self.connection.unread();
-        Failure::Protocol(format!("{} bytes that nothing asked for: {}", bytes.len(), shown(bytes)))
+        Failure::Protocol(format!("{} bytes that no request expects: {}", bytes.len(), excerpt(bytes)))
     }
 
     #[cold]
     fn lost(&self, error: &io::Error) -> Failure {
         let begun = match self.connection.unread() {
             [] => String::new(),
-            bytes => format!(": only {} bytes of an answer came, {}", bytes.len(), shown(bytes)),
+            bytes => format!(": only {} bytes of an answer came, {}", bytes.len(), excerpt(bytes)),
         };
         match error.kind() {
             io::ErrorKind::TimedOut => {
@@ -211,7 +211,7 @@ pub fn event_loop(reactor: Option<&Rc<Reactor>>) -> Result<&Rc<Reactor>, Failure
     reactor.ok_or_else(|| Failure::Connect("a network store was opened outside an event loop".into()))
 }
 
-/// What was asked for and is not there.
+/// The failure if TLS was requested and the server has none.
 #[cold]
 pub fn without_tls() -> Failure {
     Failure::Server("the server has no TLS: give it a certificate, or leave 'tls' out".into())
@@ -220,7 +220,7 @@ pub fn without_tls() -> Failure {
 /// A login without an end.
 #[cold]
 pub fn endless_login() -> Failure {
-    Failure::Protocol(format!("no end of the login in {MOST_LOGIN_MESSAGES} messages"))
+    Failure::Protocol(format!("the login did not end within {MOST_LOGIN_MESSAGES} messages"))
 }
 
 /// A failure before the session was there: what the store refused or said wrongly then means that there is no connection.
@@ -235,6 +235,6 @@ pub fn while_logging_in(failure: Failure) -> Failure {
 }
 
 /// The first bytes of a message, printable.
-pub fn shown(bytes: &[u8]) -> String {
+pub fn excerpt(bytes: &[u8]) -> String {
     format!("\"{}\"", bytes[..bytes.len().min(60)].escape_ascii())
 }

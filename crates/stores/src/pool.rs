@@ -16,13 +16,13 @@ use crate::remapped_keys::{RemappedKeys, RequestedKeys};
 use crate::store_config::OpenStore;
 use crate::{Administration, Cache, Cleaning, SharedSchema, Trouble, sql};
 
-/// Who is in the pool, and until when: the last node can leave, or join, in the middle of a run.
+/// The nodes of the pool over time: the last node can leave, or join, in the middle of a run.
 #[derive(Debug)]
 pub struct Placement {
     pub first: Continuum,
-    /// What follows, and from when on (`now_ns`).
+    /// The next continuum, and the time from which it applies (`now_ns`).
     pub then: Option<(Continuum, u64)>,
-    /// Of all weights, the last node's.
+    /// The last node's share of all weights.
     last_share: f64,
 }
 
@@ -65,7 +65,7 @@ pub struct Pool {
     pub placement: Arc<Placement>,
     pub expire_s: u32,
     pub schema: SharedSchema,
-    /// Of a pool that changes.
+    /// The keys that were requested, if the pool changes.
     requested_keys: Option<Arc<RequestedKeys>>,
 }
 
@@ -94,7 +94,7 @@ impl Pool {
         let queries: Vec<_> = (0..self.schema.steps.len()).map(|step| query(&self.schema, step)).collect();
         let (mut text, mut key, mut asked, mut moved) = (vec![], vec![], 0, 0);
         for (step, row) in requested_keys.each() {
-            write_place(&queries[step], Value::Int(row as i64), &mut text, &mut key);
+            write_key(&queries[step], Value::Int(row as i64), &mut text, &mut key);
             asked += 1;
             moved += u64::from(self.placement.first.node(&key) != then.node(&key));
         }
@@ -110,7 +110,7 @@ impl Pool {
         let placement = Arc::clone(&self.placement);
         let expiry = format!(" 0 {} ", self.expire_s).into_bytes();
         let (text, key, requested_keys) = (Vec::new(), Vec::new(), self.requested_keys.clone());
-        Ok(PoolSession { nodes, placement, queries, expiry, text, key, asked: 0, requested_keys })
+        Ok(PoolSession { nodes, placement, queries, expiry, text, key, node: 0, requested_keys })
     }
 }
 
@@ -128,7 +128,7 @@ fn query(schema: &SharedSchema, step: usize) -> Vec<u8> {
 
 /// Replaces `key` by what the result of a query with this value is filed under; `text` is overwritten.
 #[inline]
-fn write_place(query: &[u8], value: Value<'_>, text: &mut Vec<u8>, key: &mut Vec<u8>) {
+fn write_key(query: &[u8], value: Value<'_>, text: &mut Vec<u8>, key: &mut Vec<u8>) {
     text.clear();
     text.extend_from_slice(query);
     match value {
@@ -142,23 +142,23 @@ fn write_place(query: &[u8], value: Value<'_>, text: &mut Vec<u8>, key: &mut Vec
 pub struct PoolSession {
     nodes: Vec<MemcachedSession>,
     placement: Arc<Placement>,
-    /// Of each step.
+    /// One entry for each step.
     queries: Vec<Vec<u8>>,
     /// Flags and time to live, as a `set` has them.
     expiry: Vec<u8>,
     text: Vec<u8>,
     key: Vec<u8>,
     /// The node that answered last.
-    asked: usize,
+    node: usize,
     requested_keys: Option<Arc<RequestedKeys>>,
 }
 
 impl PoolSession {
     /// Makes the key of a query with this value, and finds its node.
     #[inline]
-    fn place(&mut self, step: usize, value: Value<'_>) {
-        write_place(&self.queries[step], value, &mut self.text, &mut self.key);
-        self.asked = self.placement.node(&self.key);
+    fn route(&mut self, step: usize, value: Value<'_>) {
+        write_key(&self.queries[step], value, &mut self.text, &mut self.key);
+        self.node = self.placement.node(&self.key);
     }
 }
 
@@ -173,8 +173,8 @@ impl Session for PoolSession {
 
     #[inline]
     async fn find(&mut self, step: usize, value: Value<'_>) -> Result<bool, Failure> {
-        self.place(step, value);
-        self.nodes[self.asked].read_under(step, &self.key).await
+        self.route(step, value);
+        self.nodes[self.node].read_under(step, &self.key).await
     }
 
     async fn update(&mut self, _: usize, _: u64, _: u64) -> Result<bool, Failure> {
@@ -187,23 +187,23 @@ impl Session for PoolSession {
 
     #[inline]
     fn row(&self) -> Row<'_> {
-        self.nodes[self.asked].row()
+        self.nodes[self.node].row()
     }
 }
 
 impl Cache for PoolSession {
     async fn fill(&mut self, step: usize, filed: Value<'_>, row: Row<'_>) -> Result<(), Failure> {
-        self.place(step, filed);
-        self.nodes[self.asked].store_under(&self.key, &self.expiry, row).await
+        self.route(step, filed);
+        self.nodes[self.node].store_under(&self.key, &self.expiry, row).await
     }
 
-    /// Where results expire by themselves nothing is removed.
+    /// Removes nothing if results expire by themselves.
     async fn forget(&mut self, step: usize, key: u64) -> Result<(), Failure> {
         if self.expiry != b" 0 0 " || self.queries[step].is_empty() {
             return Ok(());
         }
-        self.place(step, Value::Int(key as i64));
-        self.nodes[self.asked].delete_under(&self.key).await
+        self.route(step, Value::Int(key as i64));
+        self.nodes[self.node].delete_under(&self.key).await
     }
 }
 

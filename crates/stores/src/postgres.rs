@@ -30,7 +30,7 @@ const COPY_SIZE_BYTES: usize = 256 << 10;
 /// The SQLSTATE of a full disk; one that has no memory left answers something else, and goes on.
 const DISK_FULL: &str = "53100";
 
-/// Of a transaction that can be tried again: a failed serialization, a deadlock, a lock waited for in vain (`lock_timeout`).
+/// SQLSTATEs of transactions that can be retried: a failed serialization, a deadlock, a lock waited for in vain (`lock_timeout`).
 const CONFLICTS: [&str; 3] = ["40001", "40P01", "55P03"];
 
 #[derive(Clone, Debug)]
@@ -48,9 +48,9 @@ pub struct PostgresSession {
     statements: Vec<Prepared>,
     /// Those of them that are prepared while not all are: the server keeps them when one of the others fails.
     preparing: Vec<Prepared>,
-    /// What the parameters of each statement are.
+    /// The kinds of each statement's parameters.
     parameters: Vec<Vec<Kind>>,
-    /// Whether a transaction has begun and not ended.
+    /// True if a transaction has begun and not ended.
     is_open: bool,
     generated: RowBuffer,
     fields: Vec<Field>,
@@ -131,8 +131,8 @@ fn refused(error: &ServerMessage) -> Failure {
 fn unexpected(answer: &Answer) -> Failure {
     match answer {
         Answer::Error(error) => refused(error),
-        Answer::Rows(n @ 2..) => Failure::Mismatch(format!("{n} rows where there is one")),
-        other => Failure::Protocol(format!("an answer of another kind: {other:?}")),
+        Answer::Rows(n @ 2..) => Failure::Mismatch(format!("{n} rows, expected one")),
+        other => Failure::Protocol(format!("unexpected answer: {other:?}")),
     }
 }
 
@@ -259,9 +259,9 @@ impl PostgresSession {
             other => return Err(unexpected(&other)),
         }
         let columns = self.schema.table_of_operation(self.schema.steps[step].operation).columns.len();
-        let (mut asked, bytes) = (MultiGet::new(keys), self.exchange.bytes());
-        self.fields.chunks_exact(columns).try_for_each(|fields| asked.found(Row::new(bytes, fields), each))?;
-        asked.finish(each);
+        let (mut multi_get, bytes) = (MultiGet::new(keys), self.exchange.bytes());
+        self.fields.chunks_exact(columns).try_for_each(|fields| multi_get.hand_over(Row::new(bytes, fields), each))?;
+        multi_get.finish(each);
         Ok(())
     }
 
@@ -283,7 +283,7 @@ impl PostgresSession {
         let drop = match self.query_one(&select).await? {
             Some(comment) if !comment.starts_with(MARKER) => {
                 return Err(Trouble::Refused(format!(
-                    "a table {name} without dbdyno's marker is already there: it is not dbdyno's to drop. Use another database"
+                    "a table {name} without dbdyno's marker exists, and dbdyno does not drop it. Use another database"
                 )));
             }
             Some(_) => format!("DROP TABLE {name}; "),
@@ -309,7 +309,7 @@ impl PostgresSession {
     }
 }
 
-/// Where tables are made that are named without a schema.
+/// Selects the schema in which tables are made if none is named.
 const HERE: &str = "relnamespace = (SELECT oid FROM pg_namespace WHERE nspname = current_schema())";
 const COMMENT: &str = "obj_description(pg_class.oid, 'pg_class')";
 

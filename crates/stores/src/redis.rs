@@ -65,7 +65,7 @@ pub struct RedisSession {
 }
 
 /// An answer with errors taken out.
-fn one(bytes: &[u8]) -> Decoded<(Result<Reply, String>, usize)> {
+fn reply_or_error(bytes: &[u8]) -> Decoded<(Result<Reply, String>, usize)> {
     Ok(reply(bytes, 0)?.map(|(reply, end)| match reply {
         Reply::Error { start, end: stop } => (Err(String::from_utf8_lossy(&bytes[start..stop]).into_owned()), end),
         other => (Ok(other), end),
@@ -79,7 +79,7 @@ fn refused(message: String) -> Failure {
 
 #[cold]
 fn unexpected(reply: &Reply) -> Failure {
-    Failure::Protocol(format!("an answer of another kind: {reply:?}"))
+    Failure::Protocol(format!("unexpected answer: {reply:?}"))
 }
 
 impl RedisSession {
@@ -98,7 +98,7 @@ impl RedisSession {
 
     async fn command(&mut self, parts: &[&[u8]]) -> Result<Reply, Failure> {
         whole_command(self.exchange.begin(), parts);
-        self.exchange.ask(one).await?.map_err(refused)
+        self.exchange.ask(reply_or_error).await?.map_err(refused)
     }
 
     #[inline]
@@ -139,14 +139,14 @@ impl RedisSession {
     }
 
     async fn expect_no_error(&mut self) -> Result<(), Failure> {
-        self.exchange.ask(one).await?.map_err(refused).map(drop)
+        self.exchange.ask(reply_or_error).await?.map_err(refused).map(drop)
     }
 
     /// Sends the request that holds `commands` commands, and hands each reply to `take`.
     async fn pipeline(&mut self, commands: u64, mut take: impl FnMut(Reply)) -> Result<(), Failure> {
         self.exchange.send().await?;
         for _ in 0..commands {
-            take(self.exchange.next(one).await?.map_err(refused)?);
+            take(self.exchange.next(reply_or_error).await?.map_err(refused)?);
         }
         Ok(())
     }
@@ -177,7 +177,7 @@ fn append_hset(out: &mut Vec<u8>, key: &[u8], table: &Table, row: Row<'_>, choos
 /// Decodes the answer to GET.
 #[inline]
 fn value(bytes: &[u8]) -> Decoded<(Found, usize)> {
-    Ok(one(bytes)?.map(|(answer, next)| {
+    Ok(reply_or_error(bytes)?.map(|(answer, next)| {
         let range = answer.map_err(refused).and_then(|reply| match reply {
             Reply::Bulk { start, end } => Ok(Some((start, end))),
             Reply::Nil => Ok(None),
@@ -196,7 +196,7 @@ fn append_get(out: &mut Vec<u8>, key: &[u8]) {
 /// Decodes the answer to HMGET: false where the key does not exist, which looks like a hash without any of the fields.
 fn hash_fields(bytes: &[u8], table: &Table, fields: &mut Vec<Field>) -> Decoded<(Result<bool, String>, usize)> {
     fields.clear();
-    let Some((head, mut at)) = one(bytes)? else { return Ok(None) };
+    let Some((head, mut at)) = reply_or_error(bytes)? else { return Ok(None) };
     match head {
         Err(message) => return Ok(Some((Err(message), at))),
         Ok(Reply::Array { len }) if len == table.columns.len() => {}
@@ -251,7 +251,7 @@ impl Session for RedisSession {
         }
         exchange.send().await?;
         if is_one_request {
-            match exchange.next(one).await?.map_err(refused)? {
+            match exchange.next(reply_or_error).await?.map_err(refused)? {
                 Reply::Array { len } if len == keys.len() => {}
                 other => return Err(unexpected(&other)),
             }
@@ -287,7 +287,7 @@ impl Session for RedisSession {
         let table = self.schema.steps[step].operation.table();
         self.encode_row(table, key, 0);
         whole_command(self.exchange.begin(), &[b"SET", &self.key, &self.value, b"NX"]);
-        match self.exchange.ask(one).await?.map_err(refused)? {
+        match self.exchange.ask(reply_or_error).await?.map_err(refused)? {
             Reply::Nil => Ok(false),
             _ => Ok(true),
         }
@@ -318,7 +318,7 @@ impl Session for RedisSession {
         let columns = &self.schema.tables[table];
         write_key_of_row(columns, &self.prefixes[table], key, &mut self.generated, &mut self.key);
         whole_command(self.exchange.begin(), &[b"DEL", &self.key]);
-        match self.exchange.ask(one).await?.map_err(refused)? {
+        match self.exchange.ask(reply_or_error).await?.map_err(refused)? {
             Reply::Integer(n) => Ok(n > 0),
             other => Err(unexpected(&other)),
         }

@@ -12,7 +12,7 @@ use dbdyno_wire::TextRows;
 use crate::single::{Single, SingleSession};
 use crate::{Administration, Cleaning, Schema, Trouble};
 
-/// Which steps read at another node than the client's own; the schema that is left has them read at whichever node they are sent to.
+/// Returns the steps that read at another node than the client's own, and the schema in which they read at the node they are sent to.
 pub fn elsewhere(schema: Schema) -> (Arc<[bool]>, Schema) {
     let is_elsewhere = schema.steps.iter().map(|step| matches!(step.operation, Operation::GetElsewhere { .. }));
     let (places, mut schema) = (is_elsewhere.collect(), schema.clone());
@@ -100,7 +100,7 @@ fn agreed<T: PartialEq + Copy + std::fmt::Display>(answers: &[Option<T>]) -> Res
     }
     let said = |n: &Option<T>| n.map_or("nothing".to_string(), |n| n.to_string());
     let said = answers.iter().map(said).collect::<Vec<_>>().join(", ");
-    Err(Trouble::Failed(Failure::Mismatch(format!("the nodes do not hold the same; counted in turn: {said}"))))
+    Err(Trouble::Failed(Failure::Mismatch(format!("the nodes hold different rows; counts by node: {said}"))))
 }
 
 impl Session for SpreadSession {

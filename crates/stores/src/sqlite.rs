@@ -69,9 +69,9 @@ pub struct SqliteSession {
     connection: Connection,
     schema: SharedSchema,
     statements: Vec<String>,
-    /// What the values of each step's answer are.
+    /// The kinds of each step's answer.
     answers: Vec<Vec<Kind>>,
-    /// Whether each step's statement has been held against what the workload declared.
+    /// True if each step's statement has been held against what the workload declared.
     is_checked: Vec<bool>,
     generated: RowBuffer,
     read: RowBuffer,
@@ -140,7 +140,7 @@ fn set(connection: &Connection, pragma: &str, wanted: &str) -> rusqlite::Result<
     if actual.eq_ignore_ascii_case(wanted) {
         return Ok(());
     }
-    let message = format!("{pragma} = {wanted} was asked for, and SQLite has {actual}");
+    let message = format!("{pragma} = {wanted} was given, and SQLite has {actual}");
     Err(Error::SqliteFailure(rusqlite::ffi::Error::new(rusqlite::ffi::SQLITE_MISUSE), Some(message)))
 }
 
@@ -213,12 +213,12 @@ impl SqliteSession {
     ) -> Result<(), Failure> {
         let mut statement = self.connection.prepare_cached(&self.statements[step]).map_err(failure)?;
         let mut rows = statement.query(params_from_iter(keys.iter().map(|&key| key as i64))).map_err(failure)?;
-        let mut asked = MultiGet::new(keys);
+        let mut multi_get = MultiGet::new(keys);
         while let Some(row) = rows.next().map_err(failure)? {
             copy_row(row, &self.answers[step], &mut self.read).map_err(failure)?;
-            asked.found(self.read.row(), each)?;
+            multi_get.hand_over(self.read.row(), each)?;
         }
-        asked.finish(each);
+        multi_get.finish(each);
         Ok(())
     }
 
@@ -240,7 +240,7 @@ impl SqliteSession {
         ready(self.write(step, params_from_iter((0..row.len()).map(|i| Bound(row.value(i))))))
     }
 
-    /// Of a transaction that is in another's way SQLite says at once that it is busy; to begin one, it waits first.
+    /// Turns "busy" inside a transaction into a conflict: SQLite answers it at once there, while a BEGIN waits first.
     #[cold]
     fn failed(&self, error: Error) -> Failure {
         match failure(error) {
@@ -309,7 +309,7 @@ impl SqliteSession {
         statement.query_map([], row)?.collect()
     }
 
-    fn one(&self, sql: &str) -> Result<i64, Trouble> {
+    fn query_number(&self, sql: &str) -> Result<i64, Trouble> {
         self.connection.query_row(sql, [], |row| row.get(0)).map_err(trouble)
     }
 }
@@ -385,7 +385,7 @@ impl Administration for SqliteSession {
     }
 
     async fn present(&mut self, table: usize, keys: Range<u64>) -> Result<Option<u64>, Trouble> {
-        Ok(u64::try_from(self.one(&count_keys(&self.schema.tables[table], &keys))?).ok())
+        Ok(u64::try_from(self.query_number(&count_keys(&self.schema.tables[table], &keys))?).ok())
     }
 
     async fn index(&mut self, table: usize) -> Result<(), Trouble> {
@@ -396,13 +396,13 @@ impl Administration for SqliteSession {
     }
 
     async fn count(&mut self, table: usize) -> Result<Option<u64>, Trouble> {
-        let count = self.one(&format!("SELECT COUNT(*) FROM {}", table_name(&self.schema.tables[table])))?;
+        let count = self.query_number(&format!("SELECT COUNT(*) FROM {}", table_name(&self.schema.tables[table])))?;
         Ok(u64::try_from(count).ok())
     }
 
     async fn count_by_index(&mut self, table: usize, index: usize) -> Result<Option<u64>, Trouble> {
         let sql = count_by_index(&self.schema.tables[table], index, "INDEXED BY ?");
-        Ok(u64::try_from(self.one(&sql)?).ok())
+        Ok(u64::try_from(self.query_number(&sql)?).ok())
     }
 
     async fn last_key(&mut self, table: usize) -> Result<Option<u64>, Trouble> {
@@ -422,7 +422,8 @@ impl Administration for SqliteSession {
 
     async fn sum(&mut self, table: usize, column: usize) -> Result<Option<i128>, Trouble> {
         let table = &self.schema.tables[table];
-        let sum = self.one(&format!("SELECT SUM({}) FROM {}", table.columns[column].name, table_name(table)))?;
+        let sum =
+            self.query_number(&format!("SELECT SUM({}) FROM {}", table.columns[column].name, table_name(table)))?;
         Ok(Some(i128::from(sum)))
     }
 

@@ -19,7 +19,7 @@ use crate::spread::{Spread, elsewhere};
 use crate::store_config::Context;
 use crate::{Schema, SharedSchema, capabilities};
 
-/// What stands in front of a store.
+/// The arrangement in front of a store.
 enum Front {
     One(Box<Single>),
     Pool(Pool),
@@ -106,12 +106,12 @@ impl Store {
         self.is_embedded
     }
 
-    /// Whether sessions can send several requests before they read the first answer.
+    /// Returns whether sessions can send several requests before they read the first answer.
     pub fn can_pipeline(&self) -> bool {
         self.can_pipeline
     }
 
-    /// Whether writes are answered, so that what was done can be held against what was counted.
+    /// Returns whether writes are answered, so that what was done can be held against what was counted.
     pub fn is_acknowledging(&self) -> bool {
         self.is_acknowledging
     }
@@ -121,7 +121,7 @@ impl Store {
         self.layout
     }
 
-    /// What a library that runs in this process says of itself; `None` where the store is elsewhere.
+    /// Returns the version and settings of a library in this process; `None` for a server.
     pub fn effective_settings(&self) -> Option<EffectiveSettings> {
         self.single.effective_settings()
     }
@@ -176,7 +176,7 @@ fn cache_of(config: &SingleConfig, context: &Context<'_>) -> Result<Single, Stri
     match config {
         SingleConfig::Memcached(_) => config.store(context),
         SingleConfig::Redis(redis) => SingleConfig::Redis(redis.of_cache()).store(context),
-        other => Err(format!("{} cannot be the cache of cache-aside: there are memcached and redis", other.kind())),
+        other => Err(format!("{} cannot be the cache of cache-aside: use memcached or redis", other.kind())),
     }
 }
 
@@ -191,7 +191,7 @@ mod tests {
         let sqlite = r#"{"kind": "sqlite", "path": "/x"}"#;
         let aside = |cache: &str| format!(r#"{{"kind": "cache-aside", "cache": {cache}, "store": {sqlite}}}"#);
         let get = Operation::Get { table: 0 };
-        assert!(refusal(&aside(sqlite), get).unwrap().contains("memcached and redis"));
+        assert!(refusal(&aside(sqlite), get).unwrap().contains("memcached or redis"));
         assert_eq!(refusal(&aside(MEMCACHED), get), None);
     }
 }

@@ -1,4 +1,4 @@
-//! What a store without an arrangement declares, each thing once: its object in a plan, what it can do, how it is opened.
+//! The declarations of a store without an arrangement: its object in a plan, its operations, how it is opened.
 
 use std::rc::Rc;
 
@@ -17,7 +17,7 @@ pub trait StoreConfig: DeserializeOwned {
     const KINDS: &'static [&'static str];
     /// Sockets that one client has; 0: the store is embedded and runs in the client's own thread.
     const CONNECTIONS: u64 = 1;
-    /// Whether its servers can be the nodes of `spread`.
+    /// True if its servers can be the nodes of `spread`.
     const IS_NODE: bool = false;
     type Store: OpenStore;
 
@@ -32,20 +32,20 @@ pub trait StoreConfig: DeserializeOwned {
         Self::KINDS[0]
     }
 
-    /// Whether it can do an operation. Those that all stores can do, or none alone, are not asked about.
+    /// Returns whether it can do an operation. Those that all stores can do, or none alone, are not asked about.
     fn can_do(&self, schema: &Schema, operation: Operation) -> bool;
 
-    /// Whether it lets a row expire by itself after so many seconds.
+    /// Returns whether it lets a row expire by itself after so many seconds.
     fn can_expire(&self, _schema: &Schema, _ttl_s: u32) -> bool {
         false
     }
 
-    /// Whether sessions can send several requests before they read the first answer.
+    /// Returns whether sessions can send several requests before they read the first answer.
     fn can_pipeline(&self, _schema: &Schema) -> bool {
         false
     }
 
-    /// Whether writes are answered, so that what was done can be held against what was counted.
+    /// Returns whether writes are answered, so that what was done can be held against what was counted.
     fn is_acknowledging(&self) -> bool {
         true
     }
@@ -82,13 +82,13 @@ pub trait OpenStore {
     /// The store cannot be reached or refuses.
     async fn open(&self, reactor: Option<&Rc<Reactor>>) -> Result<Self::Session, Failure>;
 
-    /// What a library that runs in this process says of itself; `None` where the store is elsewhere.
+    /// Returns the version and settings of a library in this process; `None` for a server.
     fn effective_settings(&self) -> Option<EffectiveSettings> {
         None
     }
 }
 
-/// What a store needs of the plan beside its own object.
+/// The parts of the plan that a store needs beside its own object.
 pub struct Context<'a> {
     pub secrets: &'a [String],
     pub schema: &'a SharedSchema,

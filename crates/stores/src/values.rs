@@ -14,7 +14,7 @@ fn decode(table: &Table, bytes: &[u8], (start, end): (usize, usize), fields: &mu
     if decode_row(table, bytes, start, end, fields) {
         return Ok(());
     }
-    Err(Failure::Mismatch(format!("{} bytes that are no row of {}", end - start, table.name)))
+    Err(Failure::Mismatch(format!("{} bytes that are not a row of {}", end - start, table.name)))
 }
 
 /// Sends the request for one row, and leaves the row in `fields`: false where it is not there.
@@ -66,19 +66,19 @@ pub async fn read_rows_found(
     find_row: impl Fn(&[u8]) -> Decoded<(Found, usize)>,
     each: &mut dyn FnMut(usize, Option<Row<'_>>),
 ) -> Result<(), Failure> {
-    let mut asked = MultiGet::new(keys);
+    let mut multi_get = MultiGet::new(keys);
     loop {
         let hand_over = |bytes: &[u8]| {
             let Some((answer, next)) = find_row(bytes)? else { return Ok(None) };
             let done = answer.and_then(|range| {
                 let Some(range) = range else { return Ok(true) };
                 decode(table, bytes, range, fields)?;
-                asked.found(Row::new(bytes, fields), each).map(|()| false)
+                multi_get.hand_over(Row::new(bytes, fields), each).map(|()| false)
             });
             Ok(Some((done, next)))
         };
         if exchange.next(hand_over).await?? {
-            asked.finish(each);
+            multi_get.finish(each);
             return Ok(());
         }
     }

@@ -19,7 +19,7 @@ pub struct Answer {
     pub code: i64,
     /// Values per row.
     pub columns: usize,
-    /// Whether some text must be unescaped.
+    /// True if some text must be unescaped.
     pub has_escapes: bool,
 }
 

@@ -63,7 +63,7 @@ fn error_line(head: &[u8], next: usize) -> Decoded<(Got, usize)> {
     }
 }
 
-/// Whether a line is one of the protocol's three error answers.
+/// Returns whether a line is one of the protocol's three error answers.
 pub fn is_error(line: &[u8]) -> bool {
     line == b"ERROR" || line.starts_with(b"CLIENT_ERROR") || line.starts_with(b"SERVER_ERROR")
 }

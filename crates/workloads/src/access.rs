@@ -11,7 +11,7 @@ const MEAN_OF: u32 = 12;
 const PARETO_H: f64 = 0.2;
 /// sysbench's default for `zipfian`.
 pub const ZIPF_EXPONENT: f64 = 0.8;
-/// Of `hot-set`, the default of YCSB's hot spot: this share of the rows gets that share of the choices.
+/// The default of `hot-set`, YCSB's hot spot: this share of the rows gets that share of the choices.
 pub const HOT_ROWS: f64 = 0.2;
 pub const HOT_CHOICES: f64 = 0.8;
 

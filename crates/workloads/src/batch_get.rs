@@ -25,7 +25,9 @@ impl BatchGet {
     /// There are fewer rows than keys in a batch: in words for the user.
     pub fn new(rows: u64, access: Access, batch: usize) -> Result<Self, String> {
         if rows < batch as u64 {
-            return Err(format!("workload.rows = {rows}: a batch of {batch} different keys needs as many rows"));
+            return Err(format!(
+                "workload.rows = {rows}: a batch of {batch} different keys needs at least {batch} rows"
+            ));
         }
         let steps = [Step::new("get_many", Operation::GetMany { table: 0, keys: batch })];
         Ok(Self { rows, access, batch, tables: [bm()], steps })

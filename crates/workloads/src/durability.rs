@@ -42,8 +42,8 @@ impl Durability {
         self.steps.len() > COMMIT
     }
 
-    /// Which of the client's own rows, and in which version.
-    fn place(&self, choices: &Choices) -> (u64, u64) {
+    /// Returns the key of one of the client's own rows, and its next version.
+    fn next_write(&self, choices: &Choices) -> (u64, u64) {
         let own = (self.rows / choices.clients).max(1);
         let key = 1 + choices.client + choices.clients * (choices.step % own);
         (key, 1 + choices.step / own)
@@ -81,7 +81,7 @@ impl Workload for Durability {
 
     #[inline]
     async fn transaction<O: Operations>(&self, operations: &mut O, choices: &mut Choices) -> Result<(), Failed> {
-        let (key, version) = self.place(choices);
+        let (key, version) = self.next_write(choices);
         if self.is_transaction() {
             operations.control(BEGIN).await?;
         }
@@ -153,7 +153,7 @@ mod tests {
         let mut places = HashSet::new();
         let mut clients_of_key = vec![HashSet::new(); 11];
         for (client, step) in (0..4).flat_map(|client| (0..6).map(move |step| (client, step))) {
-            let (key, version) = workload.place(&Choices::new(1, client, 4, step));
+            let (key, version) = workload.next_write(&Choices::new(1, client, 4, step));
             assert!((1..=10).contains(&key) && version == 1 + step / 2);
             assert!(places.insert((key, version)));
             clients_of_key[key as usize].insert(client);

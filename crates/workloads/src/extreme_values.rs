@@ -17,7 +17,7 @@ const LARGEST: u32 = 64_000;
 pub struct ExtremeValues {
     rows: u64,
     access: Access,
-    /// Whether a row is written before it is read: one that was refused when it was loaded is to be refused then, too.
+    /// True if a row is written before it is read: one that was refused when it was loaded is to be refused then, too.
     writes_first: bool,
     tables: [Table; 1],
     steps: [Step; 2],

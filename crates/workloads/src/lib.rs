@@ -123,7 +123,7 @@ impl AnyWorkload {
         each!(self, workload => workload.statements())
     }
 
-    /// Whether the step's statement can be executed with these parameters.
+    /// Returns whether the step's statement can be executed with these parameters.
     pub fn takes(&self, step: usize, params: &[dbdyno_model::Value<'_>]) -> bool {
         match self.steps()[step].operation {
             Operation::Sql { statement } => self.statements()[statement].takes(params),

@@ -58,7 +58,7 @@ impl Workload for Tpcc {
         &self.checks
     }
 
-    /// Of 100 transactions 45 are new orders, 43 payments, and 4 each of the others (5.2.3 has at most as many new orders).
+    /// The mix: 45 of 100 transactions are new orders, 43 payments, and 4 each of the others (5.2.3 has at most as many new orders).
     async fn transaction<O: Operations>(&self, operations: &mut O, choices: &mut Choices) -> Result<(), Failed> {
         let terminal = Terminal::of(choices, self.warehouses);
         match choices.below(100) {

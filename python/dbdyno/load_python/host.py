@@ -15,7 +15,7 @@ def die_with_parent(signal_number: int) -> None:
     """Have the kernel send this process a signal when the one that started it is gone, however that went."""
     if ctypes.CDLL(None, use_errno=True).prctl(_PR_SET_PDEATHSIG, signal_number, 0, 0, 0):
         error = os.strerror(ctypes.get_errno())
-        print(f"dbdyno-load-python: will not notice when its parent is killed: {error}", file=sys.stderr)
+        print(f"dbdyno-load-python: cannot end with its parent process: {error}", file=sys.stderr)
 
 
 def pin(cpus: tuple[int, ...]) -> None:

@@ -53,7 +53,7 @@ def read_plan(source: TextIO) -> Plan:
         return _plan(plan, read_secrets(secrets_line))
     except (ValueError, TypeError, LookupError, AttributeError) as error:
         what = f"{error} is missing" if isinstance(error, KeyError) else str(error)
-        raise Ended("refused", f"the plan is not understood: {what}") from None
+        raise Ended("refused", f"the plan cannot be parsed: {what}") from None
 
 
 def read_secrets(line: str) -> list[str]:
@@ -86,7 +86,7 @@ def _check(plan: Mapping[str, Any]) -> None:
     if count > MAX_CLIENTS:
         raise Ended("refused", f"{count} clients: this load client has a thread for each, at most {MAX_CLIENTS}")
     if "run" in plan["phases"] and plan["duration_s"] < 1:
-        raise Ended("refused", "duration_s: at least one second")
+        raise Ended("refused", "duration_s must be at least 1")
 
 
 def _plan(plan: Mapping[str, Any], secrets: list[str]) -> Plan:

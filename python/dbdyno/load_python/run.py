@@ -166,7 +166,7 @@ class Run:
         }
         self._records.write(total)
         if _counted(self._sum) != _counted(totals):
-            raise Ended("failed", f"the intervals do not add up to the totals: {self._sum}, {totals}: a bug")
+            raise Ended("failed", f"the sum of the intervals differs from the totals: {self._sum}, {totals}: a bug")
         if not 0 <= totals.unfinished <= self._plan.count:
             reason = f"{totals.unfinished} transactions are unfinished, of {self._plan.count} clients: a bug"
             raise Ended("failed", reason)

@@ -44,6 +44,6 @@ def _growth(name: str, before: int | None, after: int | None, totals: Totals) ->
     least, unknown = totals.added, totals.maybe_added
     if before is None or after is None:
         return _check(name, least, None, None, CANNOT_TELL)
-    note = f"{unknown} more had no answer and may or may not have been done" if unknown else None
+    note = f"{unknown} more had no answer, so they may or may not have taken effect" if unknown else None
     grown = after - before
     return _check(name, least, grown, least <= grown <= least + unknown, note)

@@ -50,7 +50,7 @@ def read_plan(source: TextIO) -> Plan:
         return _plan(plan, read_secrets(secrets_line))
     except (ValueError, TypeError, LookupError, AttributeError) as error:
         what = f"{error} is missing" if isinstance(error, KeyError) else str(error)
-        raise Ended("refused", f"the plan is not understood: {what}") from None
+        raise Ended("refused", f"the plan cannot be parsed: {what}") from None
 
 
 def _check(plan: Mapping[str, Any]) -> None:

@@ -26,8 +26,8 @@ def test_the_plan_has_the_file_and_the_pragmas(launch):
 @pytest.mark.parametrize(
     ("setting", "said"),
     [
-        ("mmap_size_bytes=1000000000000000", "mmap_size = 1000000000000000 was asked for, and SQLite has"),
-        ("cache_size_kib=3000000000", "cache_size = -3000000000 was asked for, and SQLite has 0"),
+        ("mmap_size_bytes=1000000000000000", "mmap_size = 1000000000000000 was given, and SQLite has"),
+        ("cache_size_kib=3000000000", "cache_size = -3000000000 was given, and SQLite has 0"),
     ],
 )
 def test_a_pragma_it_does_not_take_is_an_error(launch, setting, said):

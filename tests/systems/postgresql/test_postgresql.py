@@ -253,7 +253,7 @@ def test_what_is_not_dbdynos_is_neither_dropped_nor_cleaned(server, relation):
         try:
             outcome = execute(server, "point-get", ["prepare"])
             assert outcome.status == 2
-            assert "dbdyno_bm without dbdyno's marker is already there" in outcome.of("end")[0]["reason"]
+            assert "dbdyno_bm without dbdyno's marker exists" in outcome.of("end")[0]["reason"]
             assert execute(server, "point-get", ["cleanup"]).status == 0
             assert connection.execute("SELECT count(*) FROM pg_class WHERE relname = 'dbdyno_bm'").fetchone() == (1,)
         finally:

@@ -26,7 +26,7 @@ enum State {
 pub struct Mysql {
     schema: Arc<Schema>,
     state: State,
-    /// Whether the key of each step's statement is text, as the client said when it first executed it.
+    /// True if the key of each step's statement is text, as the client said when it first executed it.
     is_text: Vec<bool>,
     row: RowBuffer,
 }

@@ -138,7 +138,7 @@ fn a_server_that_does_not_come_back_ends_the_load_and_the_reason_says_how_far_it
     let (records, status) = execute(&load(port, &["prepare", "load"], ROWS));
     assert_eq!(status.code(), Some(1));
     let reason = only(&records, "end")["reason"].as_str().unwrap();
-    assert!(reason.contains("the load was cut after 0 of 30000 rows, and 5 attempts to go on failed"), "{reason}");
+    assert!(reason.contains("loading stopped after 0 of 30000 rows, and 5 retries failed"), "{reason}");
     // The kernel says it in either way, by what the server had not read yet.
     let lost = ["the server closed the connection", "Connection reset by peer"];
     assert!(lost.iter().any(|words| reason.contains(words)), "{reason}");

@@ -128,7 +128,7 @@ fn a_connection_closed_within_an_answer_is_lost_and_what_came_is_shown() {
 
 #[test]
 fn an_answer_that_goes_on_is_a_protocol_error() {
-    spoil_operations(Spoil::Double, 1, "protocol", &["bytes that nothing asked for: "]);
+    spoil_operations(Spoil::Double, 1, "protocol", &["bytes that no request expects: "]);
 }
 
 #[test]
@@ -148,7 +148,7 @@ fn a_login_that_goes_wrong_says_so_and_the_run_does_not_begin() {
         (Spoil::Withhold, 0, "no answer within 0.3 s"),
         (Spoil::Cut, 0, "no answer within 0.3 s: only "),
         (Spoil::Close, 1, "the server closed the connection: only "),
-        (Spoil::Double, 0, "bytes that nothing asked for"),
+        (Spoil::Double, 0, "bytes that no request expects"),
         (Spoil::Replace, 0, "expected a MySQL greeting"),
         (Spoil::Replace, 1, "expected an answer to the login"),
     ];
@@ -208,7 +208,7 @@ fn a_login_without_an_end_does_not_keep_the_run() {
         let (records, status) = execute(&plan);
         assert_eq!(status.code(), Some(1), "{records:?}");
         let reason = only(&records, "end")["reason"].as_str().unwrap();
-        assert!(reason.contains("no end of the login in 1000 messages"), "{reason}");
+        assert!(reason.contains("the login did not end within 1000 messages"), "{reason}");
     }
 }
 

@@ -24,7 +24,7 @@ pub enum Engine {
 }
 
 impl Engine {
-    /// Whether the kernel is new enough (io_uring: Linux 6.1) and permits it to this process, which containers and distributions may not.
+    /// Returns whether the kernel is new enough (io_uring: Linux 6.1) and permits it to this process, which containers and distributions may not.
     pub fn is_available(self) -> bool {
         match self {
             Engine::Epoll => true,
@@ -68,7 +68,7 @@ impl Token {
 pub(crate) struct Received {
     /// 0 where the peer has closed the connection.
     pub bytes: usize,
-    /// Whether nothing is left to be received now.
+    /// True if nothing is left to be received now.
     pub is_drained: bool,
 }
 

@@ -41,7 +41,7 @@ const KIND: u64 = 3 << 30;
 struct Stream {
     fd: RawFd,
     generation: u32,
-    /// Whether a request to the kernel for all that arrives is under way.
+    /// True if a request to the kernel for all that arrives is under way.
     is_receiving: bool,
     inbox: Vec<u8>,
     /// The last batch that it had a request in: a second one must not overtake a first that found no room.

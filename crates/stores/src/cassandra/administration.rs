@@ -123,7 +123,7 @@ impl CassandraSession {
             return Ok(());
         }
         if !name.starts_with(TABLE_PREFIX) {
-            return Err(Trouble::Refused(format!("there is no keyspace {name}: make it, or leave its name out")));
+            return Err(Trouble::Refused(format!("there is no keyspace {name}: create it, or leave its name out")));
         }
         let replication = format!("{{'class': 'SimpleStrategy', 'replication_factor': {factor}}}");
         // Not `IF NOT EXISTS`: one that somebody else makes meanwhile must not be marked.
@@ -273,7 +273,7 @@ impl Administration for CassandraSession {
         for (name, comment) in self.tables().await? {
             if !comment.starts_with(MARKER) {
                 return Err(Trouble::Refused(format!(
-                    "a table {keyspace}.{name} without dbdyno's marker is already there: it is not dbdyno's to drop. Use another keyspace"
+                    "a table {keyspace}.{name} without dbdyno's marker exists, and dbdyno does not drop it. Use another keyspace"
                 )));
             }
             self.change_schema(&format!("DROP TABLE {keyspace}.{name}")).await?;
@@ -316,7 +316,7 @@ impl Administration for CassandraSession {
         let table = &schema.tables[table];
         for index in &table.indexes {
             let [column] = index.columns[..] else {
-                return Err(Trouble::Refused("an index of several columns is none of cassandra's".into()));
+                return Err(Trouble::Refused("cassandra has no index of several columns".into()));
             };
             let (name, column) = (index_name(table, index), &table.columns[column].name);
             let table = table_name(table);

@@ -20,7 +20,7 @@ pub struct CassandraConfig {
     password: Option<Secret>,
     keyspace: String,
     consistency: String,
-    /// Of a keyspace that is made.
+    /// The replication factor of a keyspace that dbdyno makes.
     replication_factor: u32,
 }
 
@@ -71,9 +71,9 @@ fn consistency(name: &str) -> Result<Consistency, String> {
         ("EACH_QUORUM", Consistency::EachQuorum),
         ("LOCAL_ONE", Consistency::LocalOne),
     ];
-    let found = NAMES.iter().find(|(known, _)| *known == name);
+    let entry = NAMES.iter().find(|(known, _)| *known == name);
     let known = || NAMES.map(|(name, _)| name).join(", ");
-    found.map(|(_, level)| *level).ok_or_else(|| format!("consistency = {name:?}: there are {}", known()))
+    entry.map(|(_, level)| *level).ok_or_else(|| format!("consistency = {name:?}: use one of {}", known()))
 }
 
 #[cfg(test)]

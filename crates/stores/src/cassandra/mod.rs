@@ -46,12 +46,12 @@ pub struct Cassandra {
     pub replication_factor: u32,
     pub consistency: Consistency,
     pub schema: SharedSchema,
-    /// What the parameters of each step's statement are.
+    /// The kinds of the parameters of each step's statement.
     pub parameters: Vec<Vec<Kind>>,
     pub cluster: Cluster,
 }
 
-/// What sessions share of the cluster.
+/// The state of the cluster that all sessions share.
 #[derive(Debug, Default)]
 pub struct Cluster {
     /// Read once, by the session that was opened first.
@@ -83,10 +83,10 @@ pub struct CassandraSession {
     reactor: Rc<Reactor>,
     /// By their number in the ring; connected to when the first row is asked of them.
     nodes: Vec<Option<Node>>,
-    /// Who answers for a node: itself, but for one that could not be connected to.
+    /// The node that answers in place of each node: itself, unless it could not be connected to.
     instead: Vec<usize>,
     home: usize,
-    /// Which node answered last.
+    /// The node that answered last.
     last: usize,
     generated: RowBuffer,
     fields: Vec<Field>,
@@ -137,7 +137,7 @@ impl Cassandra {
         let mut step = exchange.ask(wire::login_step).await?;
         if step == LoginStep::Authenticate {
             let Some(password) = &self.password else {
-                return Err(Failure::Server("the server wants a user and a password, and none were given".into()));
+                return Err(Failure::Server("the server requires a user and a password: give both".into()));
             };
             wire::credentials(exchange.begin(), &self.user, password);
             step = exchange.ask(wire::login_step).await?;
@@ -145,7 +145,7 @@ impl Cassandra {
         match step {
             LoginStep::Done => Ok(()),
             LoginStep::Refused(error) => Err(Failure::Server(worded(&error))),
-            LoginStep::Authenticate => Err(Failure::Protocol("the server wants a password once more".into())),
+            LoginStep::Authenticate => Err(Failure::Protocol("the server asked for the password twice".into())),
         }
     }
 }
@@ -168,8 +168,8 @@ fn refused(error: &ServerError) -> Failure {
 fn unexpected(answer: &Answer) -> Failure {
     match answer {
         Answer::Error(error) => refused(error),
-        Answer::Rows(n @ 2..) => Failure::Mismatch(format!("{n} rows where there is one")),
-        other => Failure::Protocol(format!("an answer of another kind: {other:?}")),
+        Answer::Rows(n @ 2..) => Failure::Mismatch(format!("{n} rows, expected one")),
+        other => Failure::Protocol(format!("unexpected answer: {other:?}")),
     }
 }
 
@@ -328,10 +328,10 @@ impl CassandraSession {
             other => return Err(unexpected(&other)),
         }
         let columns = self.store.schema.table_of_operation(self.store.schema.steps[step].operation).columns.len();
-        let mut asked = MultiGet::new(keys);
+        let mut multi_get = MultiGet::new(keys);
         let bytes = self.bytes();
-        self.fields.chunks_exact(columns).try_for_each(|fields| asked.found(Row::new(bytes, fields), each))?;
-        asked.finish(each);
+        self.fields.chunks_exact(columns).try_for_each(|fields| multi_get.hand_over(Row::new(bytes, fields), each))?;
+        multi_get.finish(each);
         Ok(())
     }
 
@@ -384,7 +384,7 @@ impl Session for CassandraSession {
     }
 
     async fn add(&mut self, _step: usize, _key: u64, _delta: i64) -> Result<bool, Failure> {
-        Err(Failure::Server("cassandra cannot add to a column that is no counter".into()))
+        Err(Failure::Server("cassandra can only add to a counter column".into()))
     }
 
     async fn get_many(

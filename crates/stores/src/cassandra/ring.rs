@@ -1,4 +1,4 @@
-//! Which node has which rows, as the nodes say it of themselves.
+//! The owner of every row, as the nodes report their tokens.
 
 use std::net::IpAddr;
 

@@ -50,7 +50,12 @@ impl CassandraSession {
                         Some(in_flight @ Place { frame: None, .. }) if in_flight.node == number => {
                             in_flight.frame = Some(frame)
                         }
-                        _ => return Err(Malformed(format!("an answer on stream {}, not asked for", frame.stream))),
+                        _ => {
+                            return Err(Malformed(format!(
+                                "an answer on stream {}, which has no request",
+                                frame.stream
+                            )));
+                        }
                     }
                     (at, *left) = (frame.end, *left - 1);
                 }
@@ -61,7 +66,7 @@ impl CassandraSession {
         Ok(())
     }
 
-    /// Whether a node did not know the statement of a request, and then forgets what is prepared there.
+    /// Returns whether a node did not know the statement of a request, and then forgets what is prepared there.
     pub(super) fn is_unprepared(&mut self) -> bool {
         let Self { nodes, places, .. } = self;
         let mut is_unprepared = false;

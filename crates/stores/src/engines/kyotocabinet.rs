@@ -62,7 +62,7 @@ const RECORD_EXISTS: c_int = 6;
 
 pub struct Kyotocabinet {
     c: Functions,
-    /// What a visitor returns that changes nothing.
+    /// A visitor returns this to change nothing.
     nothing: *const u8,
     sync: Commit,
     tables: Vec<Handle>,
@@ -103,7 +103,7 @@ impl Kyotocabinet {
         Ok(all)
     }
 
-    /// What the library says of an open file, in lines of a name, a tab and a value.
+    /// The library's status of an open file, in lines of a name, a tab and a value.
     fn status(&self, memory: Memory, handle: Handle) -> Result<String, String> {
         // SAFETY: the database is open, and the text that was made is freed once.
         unsafe {
@@ -173,12 +173,12 @@ impl KyotocabinetConfig {
         let by_name: HashMap<&str, &str> = status.lines().filter_map(|line| line.split_once('\t')).collect();
         let number = |name: &str| -> Result<u64, String> {
             let parsed = by_name.get(name).and_then(|value| value.parse().ok());
-            parsed.ok_or_else(|| format!("the library does not show {name}: another version is needed"))
+            parsed.ok_or_else(|| format!("the library does not report {name}: install another version"))
         };
         effective_settings.held_against("mmap_mib", self.mmap_mib, number("msiz")? >> 20)?;
         if self.structure == Structure::Tree {
             effective_settings.held_against("cache_mib", self.cache_mib, number("pccap")? >> 20)?;
-            effective_settings.shown("buckets", number("bnum")?);
+            effective_settings.reported("buckets", number("bnum")?);
         } else {
             effective_settings.buckets(self.buckets, number("bnum")?)?;
         }
@@ -216,7 +216,7 @@ impl Engine for Kyotocabinet {
     }
 }
 
-/// What `copy` is given, and leaves the value in.
+/// The argument of `copy`, which leaves the value in it.
 struct Copied {
     value: Vec<u8>,
     is_there: bool,
@@ -243,7 +243,7 @@ unsafe extern "C" fn nothing_to_copy(_: *const u8, _: usize, _: *mut usize, copi
     unsafe { (*copied.cast::<Copied>()).nothing }
 }
 
-/// What `replace` is given.
+/// The argument of `replace`.
 struct Adding<'a, 'b> {
     addition: &'a mut Addition<'b>,
     is_done: bool,
@@ -273,7 +273,7 @@ unsafe extern "C" fn nothing_to_replace(_: *const u8, _: usize, _: *mut usize, a
     unsafe { (*adding.cast::<Adding>()).nothing }
 }
 
-/// What `visit` is given.
+/// The argument of `visit`.
 struct Visiting<'a> {
     each: &'a mut dyn FnMut(&[u8]),
     nothing: *const u8,
@@ -312,7 +312,7 @@ impl Access for KyotocabinetAccess {
     }
 
     #[inline]
-    fn found(&self) -> &[u8] {
+    fn value(&self) -> &[u8] {
         &self.copied.value
     }
 

@@ -70,7 +70,7 @@ const DUPLICATION_ERROR: i32 = 10;
 
 pub struct Tkrzw {
     c: Functions,
-    /// What a processor returns that changes nothing.
+    /// A processor returns this to change nothing.
     nothing: *const u8,
     sync: Flush,
     tables: Vec<Handle>,
@@ -115,7 +115,7 @@ impl Tkrzw {
         Ok(all)
     }
 
-    /// What the library says of an open file.
+    /// The library's report about an open file.
     fn inspect(&self, handle: Handle) -> HashMap<String, String> {
         let mut count = 0;
         // SAFETY: the database is open; the library makes an array of so many pairs of texts, which is freed once.
@@ -169,7 +169,7 @@ impl TkrzwConfig {
         inspected: &HashMap<String, String>,
         effective_settings: &mut EffectiveSettings,
     ) -> Result<(), String> {
-        let value_of = |name: &str| inspected.get(name).map_or("nothing that it shows", String::as_str);
+        let value_of = |name: &str| inspected.get(name).map_or("no value that it reports", String::as_str);
         effective_settings.held_against("compression", &self.compression, value_of("record_comp_mode"))?;
         match self.structure {
             Structure::Hash => {
@@ -178,7 +178,7 @@ impl TkrzwConfig {
             }
             Structure::Tree => {
                 effective_settings.held_against("class", "TreeDBM", value_of("class"))?;
-                effective_settings.shown("buckets", value_of("hash_num_buckets"));
+                effective_settings.reported("buckets", value_of("hash_num_buckets"));
                 effective_settings.held_against("cached_pages", self.cached_pages, value_of("max_cached_pages"))
             }
         }
@@ -222,7 +222,7 @@ impl Engine for Tkrzw {
     }
 }
 
-/// What `copy` is given, and leaves the value in.
+/// The argument of `copy`, which leaves the value in it.
 struct Copied {
     value: Vec<u8>,
     is_there: bool,
@@ -245,7 +245,7 @@ unsafe extern "C" fn copy(
     copied.nothing
 }
 
-/// What `replace` is given.
+/// The argument of `replace`.
 struct Adding<'a, 'b> {
     addition: &'a mut Addition<'b>,
     is_done: bool,
@@ -270,7 +270,7 @@ unsafe extern "C" fn replace(
     changed.as_ptr()
 }
 
-/// What `visit` is given.
+/// The argument of `visit`.
 struct Visiting<'a> {
     each: &'a mut dyn FnMut(&[u8]),
     nothing: *const u8,
@@ -320,7 +320,7 @@ impl Access for TkrzwAccess {
     }
 
     #[inline]
-    fn found(&self) -> &[u8] {
+    fn value(&self) -> &[u8] {
         &self.copied.value
     }
 

@@ -43,7 +43,7 @@ enum Compression {
 }
 
 impl Compression {
-    /// What a file has of these options.
+    /// The options of these that a file has.
     fn of_options(options: u8) -> Self {
         let all = [Self::Deflate, Self::Bzip2, Self::Tcbs];
         all.into_iter().find(|&compression| options & compression as u8 != 0).unwrap_or(Self::None)
@@ -124,7 +124,7 @@ const LEAVES_PER_NODE: i32 = 2;
 pub struct Tokyocabinet {
     c: Functions,
     memory: Memory,
-    /// What rows are loaded with.
+    /// The function that loads rows.
     bulk: Put,
     sync: Commit,
     tables: Vec<Handle>,
@@ -206,7 +206,7 @@ impl Tokyocabinet {
         let all = &mut self.effective_settings;
         all.held_against("compression", config.compression, Compression::of_options(options))?;
         if config.structure == Structure::Tree {
-            all.shown("buckets", buckets);
+            all.reported("buckets", buckets);
             return Ok(());
         }
         all.buckets(config.buckets as u64, buckets)?;
@@ -270,7 +270,7 @@ impl Tokyocabinet {
 
 impl Engine for Tokyocabinet {
     fn access(self: Arc<Self>) -> Result<Box<dyn Access>, Failure> {
-        Ok(Box::new(TokyocabinetAccess { engine: self, found: null_mut(), size_bytes: 0 }))
+        Ok(Box::new(TokyocabinetAccess { engine: self, value: null_mut(), size_bytes: 0 }))
     }
 
     fn effective_settings(&self) -> &EffectiveSettings {
@@ -281,11 +281,11 @@ impl Engine for Tokyocabinet {
 pub struct TokyocabinetAccess {
     engine: Arc<Tokyocabinet>,
     /// The copy that the last get made.
-    found: *mut u8,
+    value: *mut u8,
     size_bytes: usize,
 }
 
-/// What `replace` is given.
+/// The argument of `replace`.
 struct Adding<'a, 'b> {
     addition: &'a mut Addition<'b>,
     duplicate: Duplicate,
@@ -320,9 +320,9 @@ impl Access for TokyocabinetAccess {
         let Tokyocabinet { c, tables, .. } = &*self.engine;
         let mut size: c_int = 0;
         // SAFETY: the database is open as long as the engine is shared.
-        self.found = unsafe { (c.get)(tables[table], key.as_ptr(), key.len() as c_int, &mut size) };
+        self.value = unsafe { (c.get)(tables[table], key.as_ptr(), key.len() as c_int, &mut size) };
         self.size_bytes = size as usize;
-        if !self.found.is_null() {
+        if !self.value.is_null() {
             return Ok(true);
         }
         // SAFETY: as above; the code is this thread's.
@@ -333,16 +333,16 @@ impl Access for TokyocabinetAccess {
     }
 
     #[inline]
-    fn found(&self) -> &[u8] {
+    fn value(&self) -> &[u8] {
         // SAFETY: the copy is freed by `release` only, which needs `&mut self` and forgets the address.
-        unsafe { bytes_at(self.found, self.size_bytes) }
+        unsafe { bytes_at(self.value, self.size_bytes) }
     }
 
     #[inline]
     fn release(&mut self) {
-        if !self.found.is_null() {
+        if !self.value.is_null() {
             // SAFETY: it is freed once.
-            unsafe { (self.engine.memory.free)(std::mem::replace(&mut self.found, null_mut())) }
+            unsafe { (self.engine.memory.free)(std::mem::replace(&mut self.value, null_mut())) }
         }
     }
 

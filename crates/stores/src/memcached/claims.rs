@@ -44,7 +44,9 @@ impl MemcachedSession {
             let markers = self.read_markers().await?;
             if markers.as_ref().is_some_and(|(text, _)| !text.starts_with(MARKER.as_bytes())) {
                 let key = MARKER_KEY.escape_ascii();
-                return Err(Trouble::Refused(format!("the key {key} is not dbdyno's to overwrite")));
+                return Err(Trouble::Refused(format!(
+                    "another program wrote the key {key}, and dbdyno does not overwrite it"
+                )));
             }
             let mut claims = markers.as_ref().map(|(text, _)| lines(text)).unwrap_or_default();
             change(&mut claims);
@@ -66,7 +68,7 @@ impl MemcachedSession {
                 return Ok(());
             }
         }
-        Err(Trouble::Failed(Failure::Server("the markers change all the time: others write to them".into())))
+        Err(Trouble::Failed(Failure::Server("the markers keep changing: other programs write to them".into())))
     }
 
     pub(super) async fn write_claims(&mut self, claims: &[String]) -> Result<(), Trouble> {

@@ -102,7 +102,7 @@ impl MongodbSession {
         Ok(collections.filter(|marked| is_ours(&marked.name) && marked.marker.starts_with(MARKER)).collect())
     }
 
-    /// Whether a collection, which has this identity, is the one that the marker was written for.
+    /// Returns whether a collection, which has this identity, is the one that the marker was written for.
     async fn is_marked(&mut self, marked: &Marked, identity: &str) -> Result<bool, Failure> {
         match marked.identity.as_deref() {
             // A marker of a version that kept no identity.
@@ -131,7 +131,7 @@ impl MongodbSession {
             };
             if !is_ours {
                 return Err(Trouble::Refused(format!(
-                    "a collection {name} without dbdyno's marker is already there: it is not dbdyno's to drop. Use another database"
+                    "a collection {name} without dbdyno's marker exists, and dbdyno does not drop it. Use another database"
                 )));
             }
             self.drop_collection(name).await?;

@@ -9,7 +9,7 @@ use crate::connection_config::{AddressConfig, Secret};
 use crate::limits::MESSAGE_ROW_SIZE_BYTES;
 use crate::store_config::{Context, StoreConfig};
 
-/// Whether writes are answered.
+/// The write concern: the server either answers a write or does not.
 #[derive(Clone, Copy, Debug, Default, Deserialize, PartialEq, Eq)]
 #[serde(rename_all = "kebab-case")]
 pub enum Write {

@@ -43,19 +43,19 @@ pub struct MongodbSession {
     schema: SharedSchema,
     database: String,
     is_acknowledging: bool,
-    /// Of each step.
+    /// One entry for each step.
     commands: Vec<Command>,
     /// The names of each table's columns.
     names: Vec<Vec<Vec<u8>>>,
     /// "0", "1" …, for as many keys as a step asks for.
     places: Vec<String>,
-    /// Of the last request.
+    /// The number of the last request.
     number: u32,
     generated: RowBuffer,
     fields: Vec<Field>,
 }
 
-/// What a column is called in a document.
+/// Returns the name of a column in a document.
 pub fn field_name(table: &Table, column: usize) -> &str {
     if column == 0 { "_id" } else { &table.columns[column].name }
 }
@@ -190,7 +190,7 @@ fn awaited(
             return Ok(Some((answer, end)));
         }
         if is_alone {
-            return Err(Malformed(format!("an answer to request {answers}, where one to {number} was awaited")));
+            return Err(Malformed(format!("an answer to request {answers}, expected one to {number}")));
         }
         at = end;
     }
@@ -214,8 +214,8 @@ fn refused(error: &ServerMessage) -> Failure {
 fn unexpected(answer: &Answer) -> Failure {
     match answer {
         Answer::Error(error) => refused(error),
-        Answer::Rows(n @ 2..) => Failure::Mismatch(format!("{n} rows where there is one")),
-        other => Failure::Protocol(format!("an answer of another kind: {other:?}")),
+        Answer::Rows(n @ 2..) => Failure::Mismatch(format!("{n} rows, expected one")),
+        other => Failure::Protocol(format!("unexpected answer: {other:?}")),
     }
 }
 
@@ -339,10 +339,10 @@ impl Session for MongodbSession {
             Answer::Rows(_) => {}
             other => return Err(unexpected(&other)),
         }
-        let (mut asked, bytes) = (MultiGet::new(keys), self.exchange.bytes());
+        let (mut multi_get, bytes) = (MultiGet::new(keys), self.exchange.bytes());
         let columns = self.schema.tables[table].columns.len();
-        self.fields.chunks_exact(columns).try_for_each(|fields| asked.found(Row::new(bytes, fields), each))?;
-        asked.finish(each);
+        self.fields.chunks_exact(columns).try_for_each(|fields| multi_get.hand_over(Row::new(bytes, fields), each))?;
+        multi_get.finish(each);
         Ok(())
     }
 

@@ -16,7 +16,7 @@ pub struct Backends {
     sessions: Vec<MysqlSession>,
 }
 
-/// What Spider reads in the comment of a table or partition: by which name the server in front knows that backend.
+/// Returns the comment of a table or partition in which Spider reads the backend's name.
 fn way(number: usize) -> String {
     format!("srv \"dbdyno_{number}\"")
 }
@@ -38,7 +38,7 @@ impl Backends {
         (!self.stores.is_empty()).then(|| way(1))
     }
 
-    /// What follows the comment of the table of this name in front of these, in the place of the options of its rows; `None` where there are none.
+    /// Returns the partitions that follow the comment of this table at the server in front; `None` if there are no backends.
     pub fn partitions(&self, table: &str) -> Option<String> {
         let count = self.stores.len();
         // Of a partition Spider would look for a table with the partition's name in its own.

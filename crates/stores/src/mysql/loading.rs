@@ -17,7 +17,7 @@ const REQUEST_SIZE_BYTES: usize = 4 << 20;
 const REQUEST_NS: u64 = 60 * 1_000_000_000;
 /// Room for what is not in a row's own bytes.
 const MORE_SIZE_BYTES: usize = 16 << 10;
-/// What says of a request that it is a statement.
+/// The first byte of a request that is a statement.
 const COMMAND_SIZE_BYTES: usize = 1;
 /// Written out, each of its bytes may take two.
 const WRITTEN_OUT: usize = 2;

@@ -14,7 +14,7 @@ use crate::{Schema, SharedSchema, declared_as};
 const NOT_TO_BE_PREPARED: u16 = 1295;
 
 pub struct Statement {
-    /// What the parameters are.
+    /// The kinds of its parameters.
     pub parameters: Vec<Kind>,
     form: Form,
 }
@@ -24,7 +24,7 @@ enum Form {
     Control,
     /// And whether the server has been told the types of its parameters.
     Prepared { prepared: Prepared, is_bound: bool },
-    /// What stands between the parameters, and what the columns are.
+    /// The text between the parameters, and the kinds of the columns.
     Text { parts: Vec<Vec<u8>>, columns: Vec<TextKind> },
 }
 

@@ -8,7 +8,7 @@ use dbdyno_net::now_ns;
 use dbdyno_wire::redis::{Reply, reply, whole_command};
 use dbdyno_wire::{Decoded, Malformed};
 
-use super::{BATCH, RedisSession, integer, one, refused};
+use super::{BATCH, RedisSession, integer, refused, reply_or_error};
 use crate::keys::write_key;
 use crate::{Administration, Claim, Cleaning, MARKER, Trouble, Withdrawn};
 
@@ -41,7 +41,7 @@ impl RedisSession {
         Ok(count)
     }
 
-    /// Whether a run adds rows to the table: which keys it has then does not follow from the number of rows.
+    /// Returns whether a run adds rows to the table: which keys it has then does not follow from the number of rows.
     fn is_growing(&self, table: usize) -> bool {
         self.schema.steps.iter().any(|step| step.operation == Operation::Insert { table })
     }
@@ -49,7 +49,7 @@ impl RedisSession {
     /// How many keys the database has; as many as there can be if the server does not say.
     async fn keys_in_database(&mut self) -> Result<u64, Failure> {
         whole_command(self.exchange.begin(), &[b"DBSIZE"]);
-        Ok(match self.exchange.ask(one).await? {
+        Ok(match self.exchange.ask(reply_or_error).await? {
             Ok(Reply::Integer(n)) => u64::try_from(n).unwrap_or(0),
             _ => u64::MAX,
         })
@@ -75,7 +75,7 @@ impl RedisSession {
                 return Ok(());
             }
             if next == cursor {
-                return Err(Failure::Protocol("SCAN stays where it is".into()));
+                return Err(Failure::Protocol("SCAN repeats its cursor without an end".into()));
             }
             if named > keys.saturating_mul(2).saturating_add(MORE_NAMES) {
                 return Err(Failure::Protocol(format!("SCAN named {named} keys, and the database has {keys}")));
@@ -103,7 +103,7 @@ impl RedisSession {
 
 /// Decodes one field that holds a number; a field that is not there counts as 0.
 fn one_number(bytes: &[u8]) -> Decoded<(Result<i64, String>, usize)> {
-    Ok(one(bytes)?.map(|(answer, end)| {
+    Ok(reply_or_error(bytes)?.map(|(answer, end)| {
         let number = answer.map(|reply| match reply {
             Reply::Bulk { start, end } => match integer(&bytes[start..end]) {
                 Field::Int(n) => n,
@@ -117,7 +117,7 @@ fn one_number(bytes: &[u8]) -> Decoded<(Result<i64, String>, usize)> {
 
 /// Decodes the answer to SCAN: hands each name to `each`, and returns the next cursor.
 fn scanned(bytes: &[u8], each: &mut impl FnMut(&[u8])) -> Decoded<(Result<Vec<u8>, String>, usize)> {
-    let Some((head, at)) = one(bytes)? else { return Ok(None) };
+    let Some((head, at)) = reply_or_error(bytes)? else { return Ok(None) };
     match head {
         Err(message) => return Ok(Some((Err(message), at))),
         Ok(Reply::Array { len: 2 }) => {}
@@ -161,7 +161,7 @@ impl Administration for RedisSession {
         for table in 0..self.schema.tables.len() {
             if let Some(keys) = self.first_foreign_key(table).await? {
                 return Err(Trouble::Refused(format!(
-                    "keys {keys} exist without dbdyno's marker: they are not dbdyno's to overwrite. Use another database number"
+                    "keys {keys} exist without dbdyno's marker, and dbdyno does not overwrite them. Use another database number"
                 )));
             }
         }

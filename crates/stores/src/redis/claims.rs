@@ -8,7 +8,7 @@ use dbdyno_wire::Malformed;
 use dbdyno_wire::redis::{Reply, command, part, reply, whole_command};
 
 use super::administration::texts;
-use super::{BATCH, RedisSession, append_hset, hash_fields, one, refused, unexpected, value};
+use super::{BATCH, RedisSession, append_hset, hash_fields, refused, reply_or_error, unexpected, value};
 use crate::claim::{Claim, Claimed, Held, Withdrawn, foreign_key, is_encoded_row, is_row};
 use crate::keys::{MARKER_KEY, MARKERS_KEY, write_key_of_row};
 use crate::{Cleaning, MARKER, Trouble};
@@ -43,7 +43,7 @@ impl RedisSession {
 
     async fn read_old_marker(&mut self) -> Result<Option<String>, Failure> {
         whole_command(self.exchange.begin(), &[b"GET", MARKER_KEY]);
-        Ok(match self.exchange.ask(one).await? {
+        Ok(match self.exchange.ask(reply_or_error).await? {
             Ok(Reply::Bulk { start, end }) => {
                 Some(String::from_utf8_lossy(&self.exchange.bytes()[start..end]).into_owned())
             }
@@ -149,11 +149,11 @@ impl RedisSession {
 
     /// Reads the answer to EXEC: false if nothing was done.
     async fn executed(&mut self) -> Result<bool, Failure> {
-        match self.exchange.next(one).await?.map_err(refused)? {
+        match self.exchange.next(reply_or_error).await?.map_err(refused)? {
             Reply::Nil => Ok(false),
             Reply::Array { len } => {
                 for _ in 0..len {
-                    self.exchange.next(one).await?.map_err(refused)?;
+                    self.exchange.next(reply_or_error).await?.map_err(refused)?;
                 }
                 Ok(true)
             }
@@ -233,7 +233,7 @@ impl RedisSession {
         Ok(held)
     }
 
-    /// Whether these keys hold their rows as hashes.
+    /// Returns whether these keys hold their rows as hashes.
     async fn are_hashes(&mut self, table: usize, numbers: &[u64]) -> Result<Vec<bool>, Failure> {
         if numbers.is_empty() {
             return Ok(vec![]);
@@ -323,5 +323,5 @@ impl RedisSession {
 
 #[cold]
 fn changing(key: &[u8]) -> Failure {
-    Failure::Server(format!("keys from {} on change all the time: others write to them", key.escape_ascii()))
+    Failure::Server(format!("keys from {} on keep changing: other programs write to them", key.escape_ascii()))
 }

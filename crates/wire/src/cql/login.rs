@@ -45,7 +45,7 @@ pub fn login_step(bytes: &[u8]) -> Decoded<(LoginStep, usize)> {
             let class = class.ok_or_else(|| Malformed::expected("an authenticator", &body[frame.start..]))?;
             // A server that is not known to take passwords is sent none.
             if !class.contains("Password") {
-                return Err(Malformed(format!("the server wants the authenticator {class}, which is not supported")));
+                return Err(Malformed(format!("dbdyno does not support the server's authenticator {class}")));
             }
             LoginStep::Authenticate
         }

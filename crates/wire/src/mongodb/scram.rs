@@ -94,7 +94,7 @@ impl Scram {
         let verifier = server_final.strip_prefix(b"v=");
         match (&self.expected, verifier) {
             (Some(expected), Some(verifier)) if expected.as_bytes() == verifier => Ok(()),
-            _ => Err(Malformed("authentication failed: the server did not prove to know the password".into())),
+            _ => Err(Malformed("authentication failed: the server did not prove that it knows the password".into())),
         }
     }
 }

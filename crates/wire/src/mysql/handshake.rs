@@ -73,7 +73,7 @@ impl Greeting {
         if self.capabilities.contains(CapabilityFlags::CLIENT_SSL) { login.get(..TLS_REQUEST_SIZE_BYTES) } else { None }
     }
 
-    /// Whether the server knows COM_STMT_BULK_EXECUTE.
+    /// Returns whether the server knows COM_STMT_BULK_EXECUTE.
     pub fn can_bulk_execute(&self) -> bool {
         self.mariadb_capabilities.contains(BULK_EXECUTE)
     }
@@ -215,7 +215,7 @@ fn procedure(plugin: &AuthPlugin<'_>) -> Result<AuthProc, Malformed> {
         }
         other => {
             let name = String::from_utf8_lossy(other.as_bytes());
-            Err(Malformed(format!("the server wants the authentication {name}, which is not supported")))
+            Err(Malformed(format!("dbdyno does not support the server's authentication {name}")))
         }
     }
 }

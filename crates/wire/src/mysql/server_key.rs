@@ -1,4 +1,4 @@
-//! Whether a server's public key can be used to hide a password. mysql_common takes any key for sound: it panics on one that is cut
+//! Checks a server's public key before a password is encrypted with it. mysql_common takes any key for sound: it panics on one that is cut
 //! short or too small, and computes for ever with one that is absurdly large. Found by fuzzing.
 
 use mysql_common::crypto::der::{PubKeyFileType, pem_to_der};
@@ -11,7 +11,7 @@ const INTEGER: u8 = 0x02;
 /// 1024 to 16384 bits; servers generate 2048.
 const MODULUS_SIZE_BYTES: std::ops::RangeInclusive<usize> = 128..=2048;
 const MAX_EXPONENT_SIZE_BYTES: usize = 8;
-/// What OAEP with SHA-1 adds to a message (RFC 8017, 7.1.1), and the 0 that ends a password.
+/// Bytes that OAEP with SHA-1 adds to a message (RFC 8017, 7.1.1), and the 0 that ends a password.
 const PADDING_SIZE_BYTES: usize = 2 * 20 + 2 + 1;
 
 /// Refuses a challenge that is a public key (PEM, of PKCS #1 or #8) with which `password` cannot be encrypted.

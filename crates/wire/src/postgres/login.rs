@@ -94,7 +94,7 @@ impl<'a> Login<'a> {
         let (method, data) = payload.split_first_chunk().ok_or_else(wrong)?;
         match u32::from_be_bytes(*method) {
             0 if self.scram.is_none() => Ok(LoginStep::Read),
-            0 => Err(Malformed("the server ended the authentication before it proved to know the password".into())),
+            0 => Err(Malformed("the server ended the login without proof that it knows the password".into())),
             3 => Ok(password_message(self.known_password()?.as_bytes())),
             5 => {
                 let salt = *data.first_chunk().ok_or_else(wrong)?;
@@ -108,15 +108,13 @@ impl<'a> Login<'a> {
                 scram.ok_or_else(wrong)?.finish(data).map_err(|error| failed(&error))?;
                 Ok(LoginStep::Read)
             }
-            other => {
-                Err(Malformed(format!("the server wants the authentication number {other}, which is not supported")))
-            }
+            other => Err(Malformed(format!("dbdyno does not support the server's authentication number {other}"))),
         }
     }
 
     fn known_password(&self) -> Result<&'a str, Malformed> {
         if self.password.is_empty() {
-            return Err(Malformed(format!("the server wants a password for {}, and none was given", self.user)));
+            return Err(Malformed(format!("the server requires a password for {}: give one", self.user)));
         }
         Ok(self.password)
     }
@@ -222,7 +220,7 @@ mod tests {
         let reply = |iterations: &str| format!("\0\0\0\x0br={nonce}x,s=c2FsdA==,i={iterations}").into_bytes();
         let error = login.next(b'R', &reply("4000000000")).unwrap_err();
         assert!(error.0.contains("4000000000 rounds"), "{error}");
-        assert!(login.next(b'R', b"\0\0\0\0").unwrap_err().0.contains("before it proved"));
+        assert!(login.next(b'R', b"\0\0\0\0").unwrap_err().0.contains("without proof"));
         let second = sent(login.next(b'R', &reply("4096")));
         assert!(!second.windows(6).any(|w| w == b"secret"));
         assert!(login.next(b'R', b"\0\0\0\x0cv=AAAA").unwrap_err().0.contains("authentication failed"));
@@ -231,7 +229,7 @@ mod tests {
     #[test]
     fn what_cannot_be_answered_is_named() {
         let mut login = Login::new("u", "");
-        assert!(login.next(b'R', b"\0\0\0\x03").unwrap_err().0.contains("none was given"));
+        assert!(login.next(b'R', b"\0\0\0\x03").unwrap_err().0.contains("requires a password"));
         assert!(login.next(b'R', b"\0\0\0\x07").unwrap_err().0.contains("number 7"));
         assert!(login.next(b'R', b"\0\0\0\x0aSOMETHING\0\0").unwrap_err().0.contains("SCRAM-SHA-256"));
         assert!(login.next(b'R', b"\0\0").is_err());

@@ -32,7 +32,7 @@ pub fn message(bytes: &[u8], at: usize) -> Decoded<Message> {
     Ok((bytes.len() >= end).then_some(Message { kind, start: at + HEADER_SIZE_BYTES, end }))
 }
 
-/// Whether a message may come at any time and says nothing about an answer: notice, parameter status, notification.
+/// Returns whether a message may come at any time and says nothing about an answer: notice, parameter status, notification.
 #[inline]
 pub(super) fn is_aside(kind: u8) -> bool {
     matches!(kind, b'N' | b'S' | b'A')

@@ -96,7 +96,7 @@ impl DbStress {
 async fn write_one<O: Operations>(operations: &mut O, step: usize, values: &[Value<'_>]) -> Result<(), Failed> {
     let rows = operations.sql(step, values, &mut |_| {}).await?;
     if rows == 0 {
-        return Err(operations.conflict(step, "the row is not there: another transaction has replaced it"));
+        return Err(operations.conflict(step, "the row is gone: another transaction has replaced it"));
     }
     operations.verify(step, 0, || exactly("rows written", 1, rows, None))
 }

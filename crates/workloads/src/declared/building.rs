@@ -31,7 +31,7 @@ impl<'a> Building<'a> {
         let tables: Result<Vec<Table>, String> = declaration.tables.iter().map(TablePlan::build).collect();
         let tables = tables?;
         if tables.is_empty() || declaration.transactions.is_empty() {
-            return Err("declaration: at least one table and one transaction".into());
+            return Err("declaration: give at least one table and one transaction".into());
         }
         let nothing = (vec![], vec![], vec![], vec![]);
         let (transactions, steps, statements, checks) = nothing;
@@ -223,7 +223,7 @@ fn parameter(plan: &ParameterPlan, tables: &[Table]) -> Result<(Parameter, Kind)
         Some(column) if plan.column.is_some() => {
             let kind = column.kind;
             if column.is_versioned() {
-                return Err(format!("the column {} changes, so it has no value to look for", column.name));
+                return Err(format!("the column {} changes, so no row can be found by it", column.name));
             }
             Ok((Parameter::Of { column, offset: plan.offset }, kind))
         }
@@ -233,7 +233,7 @@ fn parameter(plan: &ParameterPlan, tables: &[Table]) -> Result<(Parameter, Kind)
         }
         None => match (plan.from, plan.to) {
             (Some(from), Some(to)) if from <= to => Ok((Parameter::Number { from, to }, plan.kind()?)),
-            _ => Err("a parameter that is a number has from and to".into()),
+            _ => Err("a number parameter needs from and to".into()),
         },
     }
 }

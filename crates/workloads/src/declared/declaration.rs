@@ -128,7 +128,7 @@ pub struct OperationPlan {
     pub operation: Verb,
     pub table: Option<String>,
     pub column: Option<String>,
-    #[serde(default = "one")]
+    #[serde(default = "unit_delta")]
     pub by: i64,
     pub statement: Option<String>,
     pub access: Option<ReachPlan>,
@@ -139,7 +139,7 @@ pub struct OperationPlan {
     pub length: Option<SizesPlan>,
 }
 
-fn one() -> i64 {
+fn unit_delta() -> i64 {
     1
 }
 
@@ -190,7 +190,7 @@ fn kind(text: &str) -> Result<Kind, String> {
         ("char", &[width]) if width > 0 => Ok(Kind::Char(width)),
         ("varchar", &[width]) if width > 0 => Ok(Kind::Varchar(width)),
         _ => Err(format!(
-            "there is no kind {text:?}: there are tinyint, smallint, int, bigint, decimal(digits,scale), char(n), varchar(n)"
+            "unknown kind {text:?}: use tinyint, smallint, int, bigint, decimal(digits,scale), char(n), varchar(n)"
         )),
     }
 }
@@ -234,7 +234,7 @@ impl ColumnPlan {
                 | Generator::Linear { .. }
         );
         if is_text == kind.is_number() {
-            return Err(format!("the generator of {} makes no values of the kind {}", self.name, self.kind));
+            return Err(format!("the generator of {} cannot make values of the kind {}", self.name, self.kind));
         }
         let column = Column::new(&self.name, kind, source);
         match &self.size {
@@ -247,7 +247,10 @@ impl ColumnPlan {
         let is_sizable =
             matches!(column.source, Source::Padded(_) | Source::Letters { .. } | Source::VersionedLetters { .. });
         if !is_sizable || !matches!(column.kind, Kind::Varchar(_)) {
-            return Err(format!("only letters and padded numbers in a varchar have a size, so {} has none", self.name));
+            return Err(format!(
+                "only letters and padded numbers in a varchar take a size, so {} takes none",
+                self.name
+            ));
         }
         Ok(column.sized(plan.build()?))
     }
@@ -280,7 +283,7 @@ impl StatementPlan {
         Ok(statement)
     }
 
-    /// Whether it reads.
+    /// Returns whether it reads.
     pub fn answers(&self) -> bool {
         !self.columns.is_empty()
     }
@@ -299,7 +302,7 @@ impl ParameterPlan {
     }
 
     pub fn kind(&self) -> Result<Kind, String> {
-        kind(self.kind.as_deref().ok_or("a parameter has a column or a kind")?)
+        kind(self.kind.as_deref().ok_or("a parameter needs a column or a kind")?)
     }
 }
 

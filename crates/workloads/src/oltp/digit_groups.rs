@@ -12,7 +12,7 @@ const BELOW: u64 = 100_000_000_000;
 /// Groups of the columns `c` and `pad`.
 pub const C_GROUPS: usize = 10;
 pub const PAD_GROUPS: usize = 5;
-/// Of the longer.
+/// The longer of the two.
 pub const LONGEST: usize = C_GROUPS * GROUP - 1;
 
 /// A text of a table, made where it stands.

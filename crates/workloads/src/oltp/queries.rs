@@ -85,7 +85,7 @@ impl Set {
         matches!(self, Set::ReadWrite | Set::ReadOnly | Set::WriteOnly)
     }
 
-    /// Whether it replaces rows: until both statements are committed, another's update of the row finds nothing in some stores.
+    /// Returns whether it replaces rows: until both statements are committed, another's update of the row finds nothing in some stores.
     pub fn replaces(self) -> bool {
         matches!(self, Set::ReadWrite | Set::WriteOnly)
     }

@@ -24,7 +24,7 @@ pub fn between(choices: &mut Choices, first: u64, last: u64) -> u64 {
     first + choices.below(last - first + 1)
 }
 
-/// Whether something happens that does in so many of a hundred cases.
+/// Returns whether something happens that does in so many of a hundred cases.
 #[inline]
 pub fn percent(choices: &mut Choices, share: u64) -> bool {
     choices.below(100) < share

@@ -125,7 +125,7 @@ class Session(session.Session):
         return True
 
     def add(self, step: int, key: int, delta: int) -> bool:
-        raise Failure("server", "cassandra cannot add to a column that is no counter")
+        raise Failure("server", "cassandra can only add to a counter column")
 
     def count(self, table: Table, rows: int) -> int | None:
         try:

@@ -88,7 +88,7 @@ class Session(session.Session):
             return None
         row = table.decode(data)
         if row is None:
-            raise Failure("mismatch", f"{len(data)} bytes that are no row of {table.name}")
+            raise Failure("mismatch", f"{len(data)} bytes that are not a row of {table.name}")
         return row
 
     def update(self, step: int, key: int, version: int) -> bool:

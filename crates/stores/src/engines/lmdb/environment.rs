@@ -47,9 +47,9 @@ fn check(status: c_int) -> Result<(), Status> {
     if status == 0 { Ok(()) } else { Err(Status(status)) }
 }
 
-/// Whether what was looked for is there.
+/// Returns whether what was looked for is there.
 #[inline]
-fn found(status: c_int) -> Result<bool, Status> {
+fn is_found(status: c_int) -> Result<bool, Status> {
     if status == c::MDB_NOTFOUND { Ok(false) } else { check(status).map(|()| true) }
 }
 
@@ -172,7 +172,7 @@ impl Writer<'_> {
         let (mut key, mut value) = (value_of(key), NOTHING);
         // SAFETY: the transaction lasts as long as `self`, and a write needs `&mut self`.
         unsafe {
-            let is_there = found(c::mdb_get(self.transaction, table.0, &mut key, &mut value))?;
+            let is_there = is_found(c::mdb_get(self.transaction, table.0, &mut key, &mut value))?;
             Ok(is_there.then(|| bytes_of(&value)))
         }
     }
@@ -204,16 +204,16 @@ impl Writer<'_> {
     pub fn delete(&mut self, table: Table, key: &[u8]) -> Result<bool, Status> {
         let mut key = value_of(key);
         // SAFETY: the transaction lasts; without a value LMDB removes the key whatever it has.
-        found(unsafe { c::mdb_del(self.transaction, table.0, &mut key, ptr::null_mut()) })
+        is_found(unsafe { c::mdb_del(self.transaction, table.0, &mut key, ptr::null_mut()) })
     }
 
-    /// Whether `key` is behind all keys of the table.
+    /// Returns whether `key` is behind all keys of the table.
     pub fn is_behind(&self, table: Table, key: &[u8]) -> Result<bool, Status> {
         let (mut cursor, mut last, mut value) = (ptr::null_mut(), NOTHING, NOTHING);
         // SAFETY: the transaction lasts, and nothing is written before the cursor is closed and the last key compared.
         unsafe {
             check(c::mdb_cursor_open(self.transaction, table.0, &mut cursor))?;
-            let is_any = found(c::mdb_cursor_get(cursor, &mut last, &mut value, c::MDB_LAST));
+            let is_any = is_found(c::mdb_cursor_get(cursor, &mut last, &mut value, c::MDB_LAST));
             c::mdb_cursor_close(cursor);
             Ok(!is_any? || bytes_of(&last) < key)
         }
@@ -244,10 +244,10 @@ impl Drop for Writer<'_> {
 /// A read transaction, renewed for every get.
 pub struct Reader {
     transaction: *mut c::MDB_txn,
-    /// Whether the transaction is under way; else it is reset and waits to be renewed.
+    /// True if the transaction is under way; else it is reset and waits to be renewed.
     is_active: bool,
     /// The value of the last get.
-    found: c::MDB_val,
+    value: c::MDB_val,
     _environment: Arc<Environment>,
 }
 
@@ -258,17 +258,17 @@ impl Reader {
         let mut transaction = ptr::null_mut();
         // SAFETY: the environment is open, and stays so as long as the reader shares it.
         check(unsafe { c::mdb_txn_begin(environment.0, ptr::null_mut(), c::MDB_RDONLY, &mut transaction) })?;
-        let mut reader = Self { transaction, is_active: true, found: NOTHING, _environment: Arc::clone(environment) };
+        let mut reader = Self { transaction, is_active: true, value: NOTHING, _environment: Arc::clone(environment) };
         reader.release();
         Ok(reader)
     }
 
-    /// Ends the transaction; [`Reader::found`] is then empty. While it lasts, LMDB keeps every page that it could see.
+    /// Ends the transaction; [`Reader::value`] is then empty. While it lasts, LMDB keeps every page that it could see.
     #[inline]
     pub fn release(&mut self) {
         if self.is_active {
             self.is_active = false;
-            self.found = NOTHING;
+            self.value = NOTHING;
             // SAFETY: the transaction is under way, and nothing borrows from it: that needs `&self`.
             unsafe { c::mdb_txn_reset(self.transaction) }
         }
@@ -283,7 +283,7 @@ impl Reader {
         Ok(())
     }
 
-    /// Looks up `key` in the newest state; whether it is there. The value is then at [`Reader::found`].
+    /// Looks up `key` in the newest state; whether it is there. The value is then at [`Reader::value`].
     #[inline]
     pub fn get(&mut self, table: Table, key: &[u8]) -> Result<bool, Status> {
         self.renew()?;
@@ -298,14 +298,14 @@ impl Reader {
         }
         let mut key = value_of(key);
         // SAFETY: the transaction is under way.
-        found(unsafe { c::mdb_get(self.transaction, table.0, &mut key, &mut self.found) })
+        is_found(unsafe { c::mdb_get(self.transaction, table.0, &mut key, &mut self.value) })
     }
 
     /// The value that the last get found, in the memory map.
     #[inline]
-    pub fn found(&self) -> &[u8] {
+    pub fn value(&self) -> &[u8] {
         // SAFETY: it is set by mdb_get, and emptied before the transaction ends, which needs `&mut self`.
-        unsafe { bytes_of(&self.found) }
+        unsafe { bytes_of(&self.value) }
     }
 
     /// How many entries the table has now.
@@ -329,7 +329,7 @@ impl Reader {
         let end = unsafe {
             check(c::mdb_cursor_open(self.transaction, table.0, &mut cursor))?;
             let end = loop {
-                match found(c::mdb_cursor_get(cursor, &mut key, &mut value, c::MDB_NEXT)) {
+                match is_found(c::mdb_cursor_get(cursor, &mut key, &mut value, c::MDB_NEXT)) {
                     Ok(true) => each(bytes_of(&value)),
                     end => break end,
                 }
@@ -352,7 +352,7 @@ impl Reader {
         let end = unsafe {
             check(c::mdb_cursor_open(self.transaction, table.0, &mut cursor))?;
             let end = loop {
-                match found(c::mdb_cursor_get(cursor, &mut key, &mut value, go)) {
+                match is_found(c::mdb_cursor_get(cursor, &mut key, &mut value, go)) {
                     Ok(true) if each(bytes_of(&value)) => go = c::MDB_NEXT,
                     end => break end,
                 }
@@ -423,13 +423,13 @@ mod tests {
         assert_eq!(reader.get(table, b"k"), Ok(true));
         scratch.put(table, b"k", b"two");
         scratch.put(table, b"k", b"three");
-        assert_eq!(reader.found(), b"one");
+        assert_eq!(reader.value(), b"one");
         assert_eq!(reader.get(table, b"k"), Ok(true));
-        assert_eq!(reader.found(), b"three");
+        assert_eq!(reader.value(), b"three");
         assert_eq!(reader.get(table, b"other"), Ok(false));
-        assert_eq!(reader.found(), b"");
+        assert_eq!(reader.value(), b"");
         reader.release();
-        assert_eq!(reader.found(), b"");
+        assert_eq!(reader.value(), b"");
         assert_eq!(reader.count(table), Ok(1));
     }
 
@@ -441,7 +441,7 @@ mod tests {
         for _ in 0..3 {
             let mut readers: Vec<Reader> = (0..4).map(|_| Reader::new(&scratch.environment).unwrap()).collect();
             assert!(readers.iter_mut().all(|reader| reader.get(table, b"k") == Ok(true)));
-            assert!(readers.iter().all(|reader| reader.found() == b"one"));
+            assert!(readers.iter().all(|reader| reader.value() == b"one"));
             assert!(Reader::new(&scratch.environment).is_err_and(|status| !status.is_full()));
         }
     }

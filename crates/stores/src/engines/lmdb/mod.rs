@@ -68,10 +68,10 @@ impl Lmdb {
         let is_flushing_alike = has_flags & (MDB_NOMETASYNC | MDB_NOSYNC) == flags;
         if has_bytes != map_size_bytes || !is_flushing_alike {
             return Err(format!(
-                "{directory}: sync={sync:?} and a map of {map_size_bytes} bytes were asked for, and LMDB has the flags {has_flags:#x} and {has_bytes} bytes"
+                "{directory}: sync={sync:?} and a map of {map_size_bytes} bytes were given, and LMDB has the flags {has_flags:#x} and {has_bytes} bytes"
             ));
         }
-        engine.effective_settings.shown("map_size_bytes", has_bytes);
+        engine.effective_settings.reported("map_size_bytes", has_bytes);
         Ok(engine)
     }
 
@@ -142,14 +142,14 @@ impl Access for LmdbAccess {
     fn get_many(&mut self, table: usize, keys: &[u64], each: &mut Each<'_>) -> Result<(), Failure> {
         for (position, key) in keys.iter().enumerate() {
             let is_there = self.reader.get_again(self.engine.tables[table], &key.to_be_bytes()).map_err(failure)?;
-            each(position, is_there.then(|| self.reader.found()))?;
+            each(position, is_there.then(|| self.reader.value()))?;
         }
         Ok(())
     }
 
     #[inline]
-    fn found(&self) -> &[u8] {
-        self.reader.found()
+    fn value(&self) -> &[u8] {
+        self.reader.value()
     }
 
     #[inline]

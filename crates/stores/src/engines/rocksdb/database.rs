@@ -243,7 +243,7 @@ impl Rocksdb {
             let has_filter = options.get(&blocks, "filter_policy") != "nullptr";
             all.held_against("bloom_filter", config.bloom_bits > 0, has_filter)?;
             for (name, value) in options.of_sections(&["DBOptions".into(), columns, blocks]) {
-                all.shown(&name, value);
+                all.reported(&name, value);
             }
         }
         if config.bloom_bits > 0 {
@@ -258,7 +258,7 @@ impl Rocksdb {
         let name = c"rocksdb.block-cache-capacity".as_ptr();
         // SAFETY: the database and the column family are open, and the name ends with 0.
         let status = unsafe { (self.c.property_int_cf)(self.database, family, name, &mut bytes) };
-        if status == 0 { Ok(bytes) } else { Err("RocksDB does not show how large its block cache is".into()) }
+        if status == 0 { Ok(bytes) } else { Err("RocksDB does not report the size of its block cache".into()) }
     }
 }
 

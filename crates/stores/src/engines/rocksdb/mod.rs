@@ -30,7 +30,7 @@ impl Engine for Rocksdb {
         Ok(Box::new(RocksdbAccess {
             engine: self,
             slice: null_mut(),
-            found: (ptr::null(), 0),
+            value: (ptr::null(), 0),
             transaction: null_mut(),
         }))
     }
@@ -47,7 +47,7 @@ enum Change<'a, 'b> {
 }
 
 impl Change<'_, '_> {
-    /// What is to be put in the place of what is there, if anything.
+    /// Returns the value that replaces the stored one; `None` leaves it.
     fn value(&mut self, stored: Option<&[u8]>) -> Option<&[u8]> {
         match (self, stored) {
             (Change::Insertion(value), None) => Some(value),
@@ -59,9 +59,9 @@ impl Change<'_, '_> {
 
 pub struct RocksdbAccess {
     engine: Arc<Rocksdb>,
-    /// What keeps the value of the last get in its place: in the block cache, or the write buffer's copy.
+    /// Pins the value of the last get, in the block cache or the write buffer's copy.
     slice: Handle,
-    found: (*const u8, usize),
+    value: (*const u8, usize),
     /// The last addition's, used again.
     transaction: Handle,
 }
@@ -75,7 +75,7 @@ impl RocksdbAccess {
         if !slice.is_null() {
             // SAFETY: the slice is RocksDB's, and not destroyed.
             let address = unsafe { (self.engine.c.pinnableslice_value)(slice, &mut size_bytes) };
-            self.found = (address, size_bytes);
+            self.value = (address, size_bytes);
         }
         !slice.is_null()
     }
@@ -103,7 +103,7 @@ impl RocksdbAccess {
             let get = c.transaction_get_pinned_for_update_cf;
             let slice = c.checked(|error| get(all, *reading, family, key, key_size, 1, error))?;
             let is_there = self.pin(slice);
-            let changed = change.value(is_there.then(|| self.found()));
+            let changed = change.value(is_there.then(|| self.value()));
             let Some(value) = changed else {
                 self.release();
                 return c.checked(|error| (c.transaction_rollback)(all, error)).map(|()| false);
@@ -170,7 +170,7 @@ impl Access for RocksdbAccess {
             if !error.is_null() {
                 result = Err(failure(c.taken(error)));
             } else if result.is_ok() {
-                result = each(position, is_there.then(|| self.found()));
+                result = each(position, is_there.then(|| self.value()));
             }
             self.release();
         }
@@ -178,15 +178,15 @@ impl Access for RocksdbAccess {
     }
 
     #[inline]
-    fn found(&self) -> &[u8] {
+    fn value(&self) -> &[u8] {
         // SAFETY: the slice that keeps it in its place is destroyed by `release` only, which needs `&mut self` and forgets the address.
-        unsafe { bytes_at(self.found.0, self.found.1) }
+        unsafe { bytes_at(self.value.0, self.value.1) }
     }
 
     #[inline]
     fn release(&mut self) {
         if !self.slice.is_null() {
-            self.found = (ptr::null(), 0);
+            self.value = (ptr::null(), 0);
             // SAFETY: it is destroyed once.
             unsafe { (self.engine.c.pinnableslice_destroy)(std::mem::replace(&mut self.slice, null_mut())) }
         }

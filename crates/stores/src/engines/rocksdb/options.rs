@@ -18,7 +18,7 @@ impl Options {
             .filter_map(|entry| entry.ok()?.file_name().into_string().ok());
         // The numbers in their names have leading zeros.
         let newest = names.filter(|name| name.starts_with("OPTIONS-") && !name.ends_with(".dbtmp")).max();
-        let newest = newest.ok_or("RocksDB wrote no file of its options")?;
+        let newest = newest.ok_or("RocksDB wrote no options file")?;
         Ok(Self::of(&std::fs::read_to_string(directory.join(newest)).map_err(failed)?))
     }
 
@@ -37,7 +37,7 @@ impl Options {
     /// An option's value, or that it is not there, in words.
     pub fn get(&self, section: &str, key: &str) -> &str {
         let value = self.0.get(&(section.into(), key.into()));
-        value.map_or("nothing that it shows", String::as_str)
+        value.map_or("no value that it reports", String::as_str)
     }
 
     /// Every option of these sections, by `section.name` without the section's table.
@@ -62,7 +62,7 @@ mod tests {
         let options = Options::of(TEXT);
         assert_eq!(options.get("Version", "rocksdb_version"), "7.8.3");
         assert_eq!(options.get("CFOptions \"b\"", "compression"), "kNoCompression");
-        assert_eq!(options.get("CFOptions \"c\"", "compression"), "nothing that it shows");
+        assert_eq!(options.get("CFOptions \"c\"", "compression"), "no value that it reports");
         let sections = ["CFOptions \"a\"".into(), "TableOptions/BlockBasedTable \"a\"".into()];
         let pairs: Vec<_> = options.of_sections(&sections).collect();
         let expected = [("CFOptions.compression", "kSnappyCompression"), ("TableOptions.filter_policy", "a=b")];
