@@ -24,7 +24,7 @@ use crate::sql::{
     TABLE_PREFIX, control, count_by_index, count_keys, create_indexes, create_table, last_key, table_name,
     table_options,
 };
-use crate::sql_writes::sql_writes;
+use crate::sql_writes::{ParamWrites, sql_writes};
 use crate::store_config::OpenStore;
 use crate::{Administration, Cleaning, MARKER, SharedSchema, Trouble};
 use backends::Backends;
@@ -170,21 +170,6 @@ impl MysqlSession {
         }
     }
 
-    #[inline]
-    async fn write<'p>(
-        &mut self,
-        step: usize,
-        params: impl ExactSizeIterator<Item = Param<'p>> + Clone,
-    ) -> Result<bool, Failure> {
-        if self.statements.is_empty() {
-            self.prepare_statements().await?;
-        }
-        match self.execute(step, params).await? {
-            Answer::Affected(rows) => Ok(rows > 0),
-            other => Err(Failure::Protocol(format!("expected a number of rows, got {other:?}"))),
-        }
-    }
-
     /// Reads any number of rows, which are then in `self.fields`.
     async fn read_rows<'p>(
         &mut self,
@@ -198,30 +183,6 @@ impl MysqlSession {
             Answer::Rows(_) => Ok(()),
             other => Err(Failure::Protocol(format!("expected rows, got {other:?}"))),
         }
-    }
-
-    /// Writes with numbers as the parameters. The future is that of [`Self::write`]: another around it would cost each operation more.
-    #[inline]
-    fn write_numbers<const N: usize>(
-        &mut self,
-        step: usize,
-        numbers: [i64; N],
-    ) -> impl Future<Output = Result<bool, Failure>> {
-        self.write(step, numbers.into_iter().map(Param::Int))
-    }
-
-    /// Writes with the generated values as the parameters.
-    #[inline]
-    async fn write_generated(&mut self, step: usize) -> Result<bool, Failure> {
-        if self.statements.is_empty() {
-            self.prepare_statements().await?;
-        }
-        let (kinds, generated) =
-            (std::mem::take(&mut self.statements[step].parameters), std::mem::take(&mut self.generated));
-        let row = generated.row();
-        let result = self.write(step, kinds.iter().enumerate().map(|(i, &kind)| param(kind, row.value(i)))).await;
-        (self.statements[step].parameters, self.generated) = (kinds, generated);
-        result
     }
 
     /// Runs a statement in the text protocol.
@@ -314,6 +275,39 @@ impl MysqlSession {
             self.query(&format!("DROP TABLE {name}")).await?;
         }
         Ok(names)
+    }
+}
+
+impl ParamWrites for MysqlSession {
+    fn is_prepared(&self) -> bool {
+        !self.statements.is_empty()
+    }
+
+    async fn prepare_all(&mut self) -> Result<(), Failure> {
+        self.prepare_statements().await
+    }
+
+    fn kinds(&mut self, step: usize) -> &mut Vec<Kind> {
+        &mut self.statements[step].parameters
+    }
+
+    fn generated(&mut self) -> &mut RowBuffer {
+        &mut self.generated
+    }
+
+    #[inline]
+    async fn write<'p>(
+        &mut self,
+        step: usize,
+        params: impl ExactSizeIterator<Item = Param<'p>> + Clone,
+    ) -> Result<bool, Failure> {
+        if self.statements.is_empty() {
+            self.prepare_statements().await?;
+        }
+        match self.execute(step, params).await? {
+            Answer::Affected(rows) => Ok(rows > 0),
+            other => Err(Failure::Protocol(format!("expected a number of rows, got {other:?}"))),
+        }
     }
 }
 

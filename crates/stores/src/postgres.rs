@@ -16,7 +16,7 @@ use crate::network::{
 };
 use crate::params::{field, param, scale};
 use crate::sql::{TABLE_PREFIX, control, create_table, table_name, table_options};
-use crate::sql_writes::sql_writes;
+use crate::sql_writes::{ParamWrites, sql_writes};
 use crate::store_config::OpenStore;
 use crate::{MARKER, Schema, SharedSchema, Trouble, declared_as, numbered_statement};
 pub use config::PostgresConfig;
@@ -213,41 +213,6 @@ impl PostgresSession {
         }
     }
 
-    #[inline]
-    async fn write<'p>(
-        &mut self,
-        step: usize,
-        params: impl ExactSizeIterator<Item = Param<'p>>,
-    ) -> Result<bool, Failure> {
-        match self.execute(step, params).await? {
-            Answer::Affected(rows) => Ok(rows > 0),
-            other => Err(unexpected(&other)),
-        }
-    }
-
-    /// Writes with numbers as the parameters. The future is that of [`Self::write`]: another around it would cost each operation more.
-    #[inline]
-    fn write_numbers<const N: usize>(
-        &mut self,
-        step: usize,
-        numbers: [i64; N],
-    ) -> impl Future<Output = Result<bool, Failure>> {
-        self.write(step, numbers.into_iter().map(Param::Int))
-    }
-
-    /// Writes with the generated values as the parameters.
-    #[inline]
-    async fn write_generated(&mut self, step: usize) -> Result<bool, Failure> {
-        if self.statements.is_empty() {
-            self.prepare_statements().await?;
-        }
-        let (kinds, generated) = (std::mem::take(&mut self.parameters[step]), std::mem::take(&mut self.generated));
-        let row = generated.row();
-        let result = self.write(step, kinds.iter().enumerate().map(|(i, &kind)| param(kind, row.value(i)))).await;
-        (self.parameters[step], self.generated) = (kinds, generated);
-        result
-    }
-
     async fn read_many(
         &mut self,
         step: usize,
@@ -312,6 +277,36 @@ impl PostgresSession {
 /// Selects the schema in which tables are made if none is named.
 const HERE: &str = "relnamespace = (SELECT oid FROM pg_namespace WHERE nspname = current_schema())";
 const COMMENT: &str = "obj_description(pg_class.oid, 'pg_class')";
+
+impl ParamWrites for PostgresSession {
+    fn is_prepared(&self) -> bool {
+        !self.statements.is_empty()
+    }
+
+    async fn prepare_all(&mut self) -> Result<(), Failure> {
+        self.prepare_statements().await
+    }
+
+    fn kinds(&mut self, step: usize) -> &mut Vec<Kind> {
+        &mut self.parameters[step]
+    }
+
+    fn generated(&mut self) -> &mut RowBuffer {
+        &mut self.generated
+    }
+
+    #[inline]
+    async fn write<'p>(
+        &mut self,
+        step: usize,
+        params: impl ExactSizeIterator<Item = Param<'p>> + Clone,
+    ) -> Result<bool, Failure> {
+        match self.execute(step, params).await? {
+            Answer::Affected(rows) => Ok(rows > 0),
+            other => Err(unexpected(&other)),
+        }
+    }
+}
 
 impl Session for PostgresSession {
     #[inline]
