@@ -13,6 +13,7 @@ from types import ModuleType
 import pytest
 
 from dbdyno.experiment.workloads import WORKLOADS
+from dbdyno.systems import SYSTEMS
 
 ROOT = Path(__file__).parent.parent
 SYSTEM_HEADINGS = ("At a glance", "Start", "Settings and durability", "Know before you compare", "A run")
@@ -86,8 +87,9 @@ def test_pages_of_a_kind_have_the_same_headings(folder: str, headings: tuple[str
 
 
 def test_every_system_and_every_shipped_experiment_has_a_page(reference: Generator) -> None:
-    systems = {entry.page for entry in reference("systems").ENTRIES}
-    assert systems == {path.stem for path in (ROOT / "docs/systems").glob("*.md")}
+    systems = reference("systems")
+    pages = {entry.page for entry in systems.entries()} - {systems.ENGINES_PAGE}
+    assert pages == {path.stem for path in (ROOT / "docs/systems").glob("*.md")}
     shipped = {path.stem for path in (ROOT / "experiments").glob("*.toml")}
     assert shipped <= {path.stem for path in (ROOT / "docs/experiments").glob("*.md")}
 
@@ -107,6 +109,30 @@ def entry(reference: Generator, spec: str) -> str:
 )
 def test_a_system_runs_what_it_declares(reference: Generator, spec: str, runs: str) -> None:
     assert entry(reference, spec) == runs
+
+
+def test_a_system_without_an_entry_is_listed_behind_its_relatives(
+    reference: Generator, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    systems = reference("systems")
+    lacking = {"valkey", "tkrzw", "lmdb"}
+    every = tuple(entry for entry in systems.ENTRIES if entry.spec not in lacking)
+    monkeypatch.setattr(systems, "ENTRIES", every)
+    listed = {entry.spec: entry for entry in systems.entries()}
+    titles = [(listed[name].title, listed[name].page) for name in ("valkey", "tkrzw", "lmdb")]
+    assert titles == [("Valkey", "redis"), ("Tkrzw", "tkrzw"), ("LMDB", "lmdb")]
+    assert list(listed).index("valkey") == list(listed).index("redis") + 1
+
+
+def test_an_engine_without_a_page_is_on_that_of_all_engines_and_a_server_is_refused(
+    reference: Generator, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    systems = reference("systems")
+    monkeypatch.setattr(systems, "PAGES", ROOT)
+    page = systems._page_of(SYSTEMS["tkrzw"])
+    assert systems._path(systems.Entry("Tkrzw", "tkrzw", page)) == "embedded.md"
+    with pytest.raises(ValueError, match=r"docs/systems/redis\.md is missing"):
+        systems._page_of(SYSTEMS["redis"])
 
 
 def test_options_that_a_system_refuses_are_told(reference: Generator) -> None:

@@ -5,10 +5,10 @@ from pathlib import Path
 from scripts.figures.blocks import renewed
 from scripts.reference import experiments, systems
 from scripts.reference.cli import cli_page
-from scripts.reference.contract import contract_page
+from scripts.reference.contract import contract_page, engines_table, schema_text
 from scripts.reference.experiment_file import experiment_file_page
 from scripts.reference.json_document import json_page
-from scripts.reference.limits import limits_table
+from scripts.reference.limits import limits_table, rules
 from scripts.reference.man_page import man_page
 from scripts.reference.markdown import replace_block
 from scripts.reference.site import llms_text
@@ -24,6 +24,7 @@ def generated(root: Path) -> dict[str, str]:
         "docs/reference/cli.md": cli_page(),
         "docs/reference/experiment-file.md": experiment_file_page(),
         "docs/reference/json.md": json_page(root),
+        "docs/contract.schema.json": schema_text(root),
         "docs/reference/contract-keys.md": contract_page(root),
         "docs/reference/systems.md": systems.systems_page(),
         "docs/reference/workloads.md": workloads_page(root),
@@ -51,6 +52,9 @@ def _blocks(root: Path) -> dict[str, str]:
     texts = {path: replace_block(path.read_text(encoding="utf-8"), GLANCE, block) for path, block in glances.items()}
     for path, name, block in (
         ("README.md", "systems", systems.readme_table()),
+        ("docs/contract.md", "embedded engines", engines_table()),
+        ("docs/embedded.md", "settings", systems.engine_settings()),
+        ("docs/statistics.md", "limits inside the storage engine", rules()),
         ("docs/what-limited-it.md", "limits", limits_table()),
     ):
         texts[root / path] = replace_block((root / path).read_text(encoding="utf-8"), name, block)

@@ -3,6 +3,7 @@
 from collections.abc import Iterator
 from dataclasses import dataclass
 from itertools import groupby
+from pathlib import Path
 
 from scripts.reference.markdown import code, codes, page, prose, table
 
@@ -14,6 +15,7 @@ from dbdyno.experiment.workload_spec import WorkloadSpec, missing_operations
 from dbdyno.experiment.workloads import WORKLOADS, Workload
 from dbdyno.systems import ATTACHED, SYSTEMS, build
 from dbdyno.systems.base import System
+from dbdyno.systems.embedded.engine import Engine
 from dbdyno.systems.packages.catalogue import PACKAGES
 
 INTRODUCTION = """
@@ -70,15 +72,70 @@ ENTRIES = (
     Entry("attached: Cassandra", "cassandra://user@host/keyspace", "cassandra"),
     Entry("attached: nodes of a cluster", "spread(mysql://user@one/database, mysql://user@two/database)", "spread"),
 )
-"""Every system, and those of its configurations that run other workloads."""
+"""Systems under their titles, and those of their configurations that run other workloads."""
+PAGES = Path(__file__).parents[2] / "docs" / "systems"
+ENGINES_PAGE = "../embedded"
+"""The page of embedded engines that have none of their own."""
+
+
+def entries() -> list[Entry]:
+    """Return ENTRIES and, behind its relatives, every other system: under the first words of what it is.
+
+    Raises ValueError if there is no page for a system.
+    """
+    every = list(ENTRIES)
+    named = {spec.name for entry in ENTRIES if not (spec := parse_system(entry.spec)).url}
+    for name, system in SYSTEMS.items():
+        if name not in named:
+            entry = Entry(system.what.partition(",")[0], name, _page_of(system))
+            relatives = [i for i, other in enumerate(every) if _is_relative(system, other)]
+            every.insert(relatives[-1] + 1 if relatives else len(every), entry)
+    return every
+
+
+def _page_of(system: type[System]) -> str:
+    """Return the page of a system: its own, that of the system it derives from, or that of all engines."""
+    names = (vars(known).get("name") for known in system.__mro__)
+    own = next((name for name in names if name and (PAGES / f"{name}.md").exists()), None)
+    if own is None and not issubclass(system, Engine):
+        raise ValueError(f"docs/systems/{system.name}.md is missing")
+    return own or ENGINES_PAGE
+
+
+def _is_relative(system: type[System], other: Entry) -> bool:
+    """Whether the system of an entry is in the same folder."""
+    spec = parse_system(other.spec)
+    known = None if spec.url else SYSTEMS.get(spec.name)
+    return known is not None and known.__module__.rpartition(".")[0] == system.__module__.rpartition(".")[0]
+
+
+def engine_settings() -> str:
+    """Return the table of the embedded engines' settings and of what `sync` promises."""
+    engines = {name: system for name, system in SYSTEMS.items() if issubclass(system, Engine)}
+    rows = ((code(name), _settings(system), _promises(system)) for name, system in engines.items())
+    return table(("System", "Settings", "Durability class by `sync`"), rows)
+
+
+def _settings(engine: type[Engine]) -> str:
+    choices = [code(f"{key}={'|'.join(values)}") for key, values in engine.choices.items()]
+    only_with = getattr(engine, "only_with", {})
+    numbers = [
+        code(f"{key}={value}" if value else key) + (f" ({only_with[key][1]})" if key in only_with else "")
+        for key, value in engine.numbers.items()
+    ]
+    return ", ".join(choices + numbers)
+
+
+def _promises(engine: type[Engine]) -> str:
+    return ", ".join(f"{code(sync)} {level}" for sync, level in engine.levels.items())
 
 
 def systems_page() -> str:
     """Return the page of systems: what each runs, and the versions that dbdyno gets."""
-    unnamed = (SYSTEMS.keys() | ATTACHED.keys()) - {parse_system(entry.spec).name for entry in ENTRIES}
+    unnamed = ATTACHED.keys() - {parse_system(entry.spec).name for entry in ENTRIES}
     if unnamed:
         raise ValueError(f"ENTRIES in scripts/reference/systems.py lacks {', '.join(sorted(unnamed))}")
-    workloads = [(f"[{entry.title}](../systems/{entry.page}.md)", code(entry.spec), runs(entry)) for entry in ENTRIES]
+    workloads = [(f"[{entry.title}](../{_path(entry)})", code(entry.spec), runs(entry)) for entry in entries()]
     return page(
         "Systems and what they run",
         prose(INTRODUCTION),
@@ -96,7 +153,7 @@ def systems_page() -> str:
 def readme_table() -> str:
     """Return a short table for the README: systems that run the same workloads share a row."""
     groups: dict[str, list[Entry]] = {}
-    for entry in ENTRIES:
+    for entry in entries():
         groups.setdefault(runs(entry), []).append(entry)
     rows = ((_links(entries), workloads) for workloads, entries in groups.items())
     return table(("Systems", "Workloads"), rows)
@@ -104,7 +161,7 @@ def readme_table() -> str:
 
 def at_a_glance(name: str) -> str:
     """Return the table of one page in docs/systems: each configuration on it."""
-    rows = [(entry.title, code(entry.spec), runs(entry)) for entry in ENTRIES if entry.page == name]
+    rows = [(entry.title, code(entry.spec), runs(entry)) for entry in entries() if entry.page == name]
     return table(("What", "In an experiment", "Workloads"), rows)
 
 
@@ -165,9 +222,12 @@ def _accepts(spec: WorkloadSpec, system: System) -> bool:
 def _links(entries: list[Entry]) -> str:
     """Return the titles of entries as links to their pages, those of attached servers behind the others."""
     by_kind = groupby(sorted(entries, key=_is_attached), key=_is_attached)
-    return "; ".join(
-        ", ".join(f"[{entry.title}](docs/systems/{entry.page}.md)" for entry in kind) for _, kind in by_kind
-    )
+    return "; ".join(", ".join(f"[{entry.title}](docs/{_path(entry)})" for entry in kind) for _, kind in by_kind)
+
+
+def _path(entry: Entry) -> str:
+    """Return the path of the page of an entry, from docs/."""
+    return "embedded.md" if entry.page == ENGINES_PAGE else f"systems/{entry.page}.md"
 
 
 def _is_attached(entry: Entry) -> bool:

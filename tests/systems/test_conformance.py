@@ -19,7 +19,7 @@ from dbdyno.experiment.workload_spec import missing_operations, parse_workload
 from dbdyno.systems import SYSTEMS, missing
 from dbdyno.systems.arrangements.cluster import Cluster
 from dbdyno.systems.base import Launch
-from dbdyno.systems.embedded.installed_library import InstalledLibrary
+from dbdyno.systems.embedded.engine import Engine
 from dbdyno.systems.running.guard import Guard
 from helpers import need, system, wait_until
 from systems.load import ONE_CLIENT, ROWS, begin, end, execute, plan_of, until_completed
@@ -40,15 +40,15 @@ IN_SETTINGS = (
     *("kyotocabinet?sync=none&compression=zlib", "kyotocabinet?type=tree&sync=transaction"),
     *("tkrzw?file=positional", "tkrzw?type=tree&sync=none&compression=zlib"),
 )
-"""Libraries in the settings that differ most."""
+"""Embedded engines in the settings that differ most."""
 AS_THEY_ARE = tuple(
     name
     for name, known in SYSTEMS.items()
-    if issubclass(known, InstalledLibrary) and name not in {text.split("?")[0] for text in IN_SETTINGS}
+    if issubclass(known, Engine) and name not in {text.split("?")[0] for text in IN_SETTINGS}
 )
-"""The other libraries: a new one is put through it without a line here."""
+"""The other engines: a new one is put through it without a line here."""
 ENGINES = ("mariadb?engine=RocksDB", "mariadb?engine=MyISAM", "mariadb?engine=Aria", "mariadb?engine=Mroonga")
-STORES = (*SERVERS, *ENGINES, "sqlite", "lmdb", *IN_SETTINGS, *AS_THEY_ARE, "cache-aside(memcached, postgresql)")
+STORES = (*SERVERS, *ENGINES, "sqlite", *IN_SETTINGS, *AS_THEY_ARE, "cache-aside(memcached, postgresql)")
 IN_WORDS = ("denied", "authentication failed", "incorrect", "WRONGPASS", "unauth")
 """How servers say that a password is wrong."""
 WITHOUT_PASSWORDS = ("memcached", "memcached?connect=socket", "ferretdb", "ferretdb?backend=postgresql")

@@ -9,6 +9,8 @@ import signal
 import pytest
 
 from dbdyno.errors import UserError
+from dbdyno.systems import SYSTEMS
+from dbdyno.systems.embedded.engine import Engine
 from systems.load import begin, end, execute, plan_of, until_completed
 from systems.marks import each
 
@@ -53,8 +55,15 @@ IN_WORDS = (
 )
 """How servers say it; one that closes the connection while it is still sent to is not always heard."""
 OUT_OF_REACH = (
-    *("postgresql", "sqlite", "lmdb", "rocksdb", "tokyocabinet", "tokyocabinet?type=tree", "kyotocabinet", "tkrzw"),
-    *("tkrzw?type=tree", "kyotocabinet?type=tree", "handlersocket", "postgresql@18", "ferretdb"),
+    *("postgresql", "sqlite", *(name for name, known in SYSTEMS.items() if issubclass(known, Engine))),
+    *(
+        "tokyocabinet?type=tree",
+        "tkrzw?type=tree",
+        "kyotocabinet?type=tree",
+        "handlersocket",
+        "postgresql@18",
+        "ferretdb",
+    ),
 )
 LARGE_BYTES = 2 * MIB
 PATIENT = {"duration_s": 300, "operation_timeout_s": 60}

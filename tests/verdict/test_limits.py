@@ -18,6 +18,7 @@ def test_each_limit_can_be_spoken_of(limit):
     assert limit.label and limit.noun and limit.opening_of(False)
     assert limit.held or not limit.bands
     assert limit.advice.endswith(".")
+    assert bool(limit.rule) == (limit.inside is not None)
     assert LIMITS[limit.name] is limit
 
 

@@ -73,6 +73,7 @@ class Limit:
         signs: what else speaks for it, with figures.
         figures: what shows how it was, and speaks for nothing.
         inside: of a limit inside the storage engine, which neither waits nor processors show: what says that it was it.
+        rule: when `inside` says so, with its figures, for docs/statistics.md, section 5.4.
         seen_as: the limits that the time budget shows in the place of one inside the storage engine.
         embedded: noun and `held` of a store that runs inside the load client, if these differ.
         opening: of the sentence, if it is not "Limited by" and the noun.
@@ -91,6 +92,7 @@ class Limit:
     signs: tuple[Evidence, ...] = ()
     figures: tuple[Evidence, ...] = ()
     inside: Evidence | None = None
+    rule: str = ""
     seen_as: frozenset[str] = frozenset()
     embedded: tuple[str, str] | None = None
     opening: str | None = None
@@ -106,6 +108,10 @@ class Limit:
     def held_of(self, embedded: bool) -> str:
         """Return where the operations are that it holds, for an embedded store, or for another."""
         return self.embedded[1] if embedded and self.embedded else self.held
+
+
+def _percent(share: float) -> str:
+    return f"{share * 100:g} %"
 
 
 _TABLE = (
@@ -180,6 +186,11 @@ _TABLE = (
         held="in a server that reads evicted pages again",
         advice="More memory for the server, or a smaller cache inside it.",
         inside=engine.memory,
+        rule=f"A control group was at {_percent(engine.NEAR_ITS_LIMIT)} of its limit, and read "
+        f"{engine.REFAULTS_PER_TRANSACTION:g} evicted pages again per transaction. Or the host was short of memory for "
+        f"{_percent(engine.MEMORY_PRESSURE)} of the time (the kernel's pressure), and the server fetched "
+        f"{engine.REFAULTS_PER_TRANSACTION:g} pages of its own memory from a disk per transaction (major faults). "
+        "The pressure alone may be a neighbour's.",
         seen_as=_AT_WORK,
     ),
     Limit(
@@ -190,6 +201,13 @@ _TABLE = (
         advice="A larger redo log, or more I/O capacity for flushing pages.",
         figures=(evidence.disk_times, evidence.page_writers),
         inside=engine.checkpoint,
+        rule=f"The checkpoint age was {_percent(engine.LOG_NEARLY_FULL)} of the age that stops writers, and the server "
+        f"flushed {engine.FLUSHED_PER_TRANSACTION:g} pages per transaction. A full log alone delays nobody: a young "
+        "server fills it before it flushes its first page. Or the log forced a checkpoint every "
+        f"{1 / engine.FORCED_CHECKPOINTS_PER_S:.0f} s. Or {engine.FREE_PAGE_WAITS_PER_TRANSACTION:g} times per "
+        "transaction a thread waited for a page that could be replaced. "
+        f"If {_percent(engine.WAIT_TO_LOG)} of the operations wait for a latch of the log, a forced checkpoint every "
+        f"{1 / engine.WARNED_CHECKPOINTS_PER_S:.0f} s is enough: each makes the log larger.",
         seen_as=_AT_WORK | {COMMIT},
     ),
     Limit(
@@ -200,6 +218,10 @@ _TABLE = (
         advice="Larger write buffers, more background threads, or a slower stream of writes.",
         figures=(evidence.disk_times,),
         inside=engine.compaction,
+        rule=f"The engine held writers back for {engine.WRITE_STALLS:g} s in every second. Or its log says that it "
+        f"stopped or slowed writers down every {1 / engine.WRITE_STOPS_PER_S:.0f} s. Or a background thread that the "
+        "system declares (`background_threads`) was at work for "
+        f"{_percent(engine.BUSY_BACKGROUND)} of the time.",
         seen_as=_AT_WORK | {COMMIT, LOCK},
     ),
     Limit(

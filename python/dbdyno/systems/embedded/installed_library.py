@@ -6,26 +6,21 @@ from typing import Any, ClassVar
 
 from dbdyno.errors import UserError
 from dbdyno.experiment.system_spec import SystemSpec
-from dbdyno.experiment.workloads import ADD, FIND_UNIQUE, GET, GET_MANY, INSERT, PUT, SUM, UPDATE
-from dbdyno.systems.base import Durability
-from dbdyno.systems.embedded.embedded import Embedded
+from dbdyno.systems.embedded.engine import Engine
 
 BUCKETS_PER_ROW = 2
 """A hash's buckets, unless a setting says otherwise: with fewer than one a row every get follows a chain."""
 
 
-class InstalledLibrary(Embedded):
-    """A store in a C library of the host's.
+class InstalledLibrary(Engine):
+    """An engine in a C library of the host's.
 
     library: as the linker names it.
     only_with: settings that only one value of another setting has a use for: setting to (other setting, value).
-    levels: what each value of `sync` promises of an acknowledged write.
     """
 
-    operations = frozenset((GET, GET_MANY, UPDATE, ADD, INSERT, FIND_UNIQUE, SUM, PUT))
     library: ClassVar[str]
     only_with: ClassVar[dict[str, tuple[str, str]]] = {}
-    levels: ClassVar[dict[str, str]]
 
     def __init__(self, spec: SystemSpec) -> None:
         super().__init__(spec)
@@ -49,10 +44,6 @@ class InstalledLibrary(Embedded):
             settings["buckets"] = settings["buckets"] or max(1, self.rows * BUCKETS_PER_ROW)
         chosen = (key for key, (other, value) in self.only_with.items() if settings[other] != value)
         return settings | dict.fromkeys(chosen, 0)
-
-    def durability(self) -> Durability:
-        sync = self.settings()["sync"]
-        return Durability(self.levels[sync], f"sync={sync}")
 
     def store_plan(self, secrets: list[str]) -> dict[str, Any]:
         del secrets

@@ -1,0 +1,25 @@
+"""The base of embedded engines, which keep values under keys: compiled in, or a library of the host."""
+
+from typing import Any, ClassVar
+
+from dbdyno.experiment.workloads import ADD, FIND_UNIQUE, GET, GET_MANY, INSERT, PUT, SUM, UPDATE
+from dbdyno.systems.base import Durability
+from dbdyno.systems.embedded.embedded import Embedded
+
+
+class Engine(Embedded):
+    """An engine whose files are in a directory. A subclass only declares; `sync` is one of its `choices`.
+
+    levels: the durability class of each value of `sync`.
+    """
+
+    operations = frozenset((GET, GET_MANY, UPDATE, ADD, INSERT, FIND_UNIQUE, SUM, PUT))
+    levels: ClassVar[dict[str, str]]
+
+    def durability(self) -> Durability:
+        sync = self.settings()["sync"]
+        return Durability(self.levels[sync], f"sync={sync}")
+
+    def store_plan(self, secrets: list[str]) -> dict[str, Any]:
+        del secrets
+        return {"kind": self.name, "path": str(self.path), **self.settings()}
