@@ -103,7 +103,7 @@ def _page_of(system: type[System]) -> str:
 
 
 def _is_relative(system: type[System], other: Entry) -> bool:
-    """Whether the system of an entry is in the same folder."""
+    """Return whether the system of an entry is in the same folder."""
     spec = parse_system(other.spec)
     known = None if spec.url else SYSTEMS.get(spec.name)
     return known is not None and known.__module__.rpartition(".")[0] == system.__module__.rpartition(".")[0]
