@@ -12,3 +12,5 @@ def test_processor_seconds_and_memory_are_what_psutil_says_too():
         assert seen[f"host.cpu_{name}_s_total"] == pytest.approx(own, rel=0.05, abs=5)
     assert seen["host.memory_available_bytes"] == pytest.approx(psutil.virtual_memory().available, rel=0.3)
     assert seen["host.context_switches_total"] <= psutil.cpu_stats().ctx_switches
+    # The thread that asks runs.
+    assert seen["host.runnable"] >= 1

@@ -16,6 +16,7 @@ from dbdyno.observe.pressure import PressureSampler
 from dbdyno.observe.process import ProcessSampler
 from dbdyno.observe.procfs import NotSeen
 from dbdyno.observe.queues import SocketQueues
+from dbdyno.observe.rates import Rates
 from dbdyno.observe.store import Probe, StoreWatch
 from dbdyno.observe.threads import ThreadStates
 from dbdyno.observe.waits import Counts, combine
@@ -40,6 +41,16 @@ class Sampler(Protocol):
 
     def sample(self) -> Mapping[str, float]:
         """Return columns and their values; a column that cannot be seen now is left out."""
+
+
+class Rows(Protocol):
+    """Whatever takes samples as they come."""
+
+    def append_object(self, content: Mapping[str, float]) -> None:
+        """Take one."""
+
+    def close(self) -> None:
+        """No more come."""
 
 
 @dataclass(frozen=True)
@@ -87,7 +98,7 @@ class Observer:
         for queues in self._queues:
             self._closing.callback(queues.close)
         self._embedded = observed.embedded
-        self._rates = _Rates()
+        self._rates = Rates("process.")
         self._stopping = threading.Event()
 
     @contextmanager
@@ -131,8 +142,12 @@ class Observer:
         self._threads[name] = ThreadStates(name, pid, self.not_seen, workers)
         self._closing.callback(self._threads[name].close)
 
+    def rows(self) -> Rows:
+        """Return where samples go; raises OSError if that cannot be written."""
+        return Lines(self._folder / LINES)
+
     def _run(self) -> None:
-        lines = Lines(self._folder / LINES)
+        lines = self.rows()
         begun_cpu_s, began = time.thread_time(), time.monotonic()
         next_look = next_sample = next_queues = began
         period_s = SELDOM_S if self._stores and all(store.shows_waits for store in self._stores) else LOOK_PERIOD_S
@@ -202,22 +217,3 @@ class Observer:
         cpu = None if user is None or system is None else user + system
         states = combine(waits, threads, cpu, run_queue)
         return {f"waits.{server}.{state}": value for state, value in states.items()}
-
-
-class _Rates:
-    """How fast each cumulative column grew between the last two samples that saw it."""
-
-    def __init__(self) -> None:
-        self._last: dict[str, tuple[float, float]] = {}
-        self._per_s: dict[str, float] = {}
-
-    def see(self, row: Mapping[str, float]) -> None:
-        at = row[AT]
-        for name in row:
-            if name.startswith("process.") and name.endswith("_total"):
-                if (before := self._last.get(name)) and at > before[0]:
-                    self._per_s[name] = max(0.0, row[name] - before[1]) / (at - before[0])
-                self._last[name] = (at, row[name])
-
-    def of(self, name: str) -> float | None:
-        return self._per_s.get(name)
