@@ -22,6 +22,7 @@ COMMANDS = {
     "ci": "Compare a head with its base until it is decided.",
     "bisect": "Find the first slow build between two.",
     "history": "Find where runs became faster or slower over time.",
+    "watch": "Show a server live on one screen, without load.",
     "clean": "Remove what dbdyno left on a server of yours.",
     "doctor": "Check this host for what would spoil a measurement.",
     "host": "Measure this host by itself.",

@@ -337,6 +337,17 @@ def _history() -> None:
     """
 
 
+@_command("watch")
+@click.argument("target")
+@click.option("--count", type=click.IntRange(min=1), metavar="N", help="End after N screens (default: until Ctrl-C).")
+def _watch() -> None:
+    """Show a server live on one screen, without any load: TARGET is a process's number, a URL or a system's name.
+
+    Host, disk, network, processes and their busiest threads are shown for a server of this host. A URL also shows the
+    store's own counters, its waits and its locks. Nothing is changed. In a pipe each second is a few plain lines.
+    """
+
+
 @_command("clean")
 @click.argument("url")
 @click.option("--dry-run", is_flag=True, help="Say what would be removed, and remove nothing.")
