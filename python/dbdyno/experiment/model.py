@@ -33,6 +33,7 @@ from dbdyno.experiment.bounds import (
 )
 from dbdyno.experiment.clients import NATIVE, check_clients
 from dbdyno.experiment.delay import read_delays
+from dbdyno.experiment.events import Event, check_events
 from dbdyno.experiment.hosts import Hosts
 from dbdyno.experiment.limit import Limit, parse_limit
 from dbdyno.experiment.limits import Bound, read_limits
@@ -273,6 +274,8 @@ class Experiment(_Strict):
     """Leaves on an attached store what dbdyno made there."""
     profile: bool | Literal["on-stall"] = False
     """Records stacks of server and client: `true` with the same load after each trial, `"on-stall"` during a stall."""
+    events: Annotated[list[Event], AfterValidator(check_events)] = []
+    """Events at a second of every trial, beside the load: tables with the keys below."""
 
     @model_validator(mode="before")
     @classmethod
@@ -413,6 +416,24 @@ class Experiment(_Strict):
         for spec in self.workload if self.limits else ():
             if spec.kind not in (Kind.LOAD, Kind.PROGRAM):
                 raise ValueError(f"limits: '{spec.name}' has no clients whose times and errors count; leave limits out")
+        return self
+
+    @model_validator(mode="after")
+    def _events_fit(self) -> "Experiment":
+        """Refuse events beside what must be undisturbed, or on what no clients load."""
+        asked = {
+            "find_rate": self.find_rate is not None,
+            "until_flat": self.until_flat is not None,
+            "confirm_limit": self.confirm_limit,
+            "hosts": self.hosts is not None,
+            "warmup = 'auto'": self.warmup is not None,
+        }
+        for key, is_asked in asked.items() if self.events else ():
+            if is_asked:
+                raise ValueError(f"events: {key} needs trials that nothing disturbs, from one host; leave one out")
+        for spec in self.workload if self.events else ():
+            if spec.kind is not Kind.LOAD:
+                raise ValueError(f"events: '{spec.name}' has no clients of dbdyno beside them; leave events out")
         return self
 
     @property

@@ -11,6 +11,7 @@ from pydantic_core import ErrorDetails
 
 from dbdyno.errors import UserError, did_you_mean
 from dbdyno.experiment.bounds import MOST_DEPTH, brief, cut, read_bounded
+from dbdyno.experiment.events import Event, EventError, line_of_key, place_events
 from dbdyno.experiment.hosts import Hosts
 from dbdyno.experiment.model import Cpus, Experiment
 from dbdyno.experiment.own_workload import KEYS, OwnWorkload
@@ -72,9 +73,12 @@ def read_experiment(name_or_file: str, overrides: Mapping[str, Any] | None = Non
             "gives by scale; leave --scale out"
         )
     try:
-        return NamedExperiment(path.stem, Experiment.model_validate(document))
+        experiment = Experiment.model_validate(document)
     except ValidationError as error:
         raise UserError(_explain(path, overrides or {}, error)) from None
+    if "events" not in (overrides or {}):
+        place_events(experiment.events, path.read_text(encoding="utf-8"))
+    return NamedExperiment(path.stem, experiment)
 
 
 def read_toml(path: Path) -> dict[str, Any]:
@@ -143,11 +147,13 @@ def _name_of(path: Path) -> str:
 
 
 def _line(path: Path, detail: ErrorDetails) -> str:
-    """Return the line of what is wrong in an own workload, `line 12: `; nothing where the file does not show it.
+    """Return the line of what is wrong in an own workload or an event, `line 12: `; empty if the file has no such line.
 
     The parser of TOML tells no places, so the wrong word is looked for from where that workload begins.
     """
     location = [str(part) for part in detail["loc"]]
+    if location[:1] == ["events"]:
+        return _line_of_event(path, detail)
     if len(location) < 2 or location[0] != "workloads":
         return ""
     lines = path.read_text(encoding="utf-8").splitlines()
@@ -161,6 +167,17 @@ def _line(path: Path, detail: ErrorDetails) -> str:
             if re.search(pattern, line):
                 return f"line {number}: "
     return ""
+
+
+def _line_of_event(path: Path, detail: ErrorDetails) -> str:
+    error = detail.get("ctx", {}).get("error")
+    number, key = [*detail["loc"][1:3], None, None][:2]
+    if isinstance(error, EventError):
+        number, key = error.number, "at"
+    if not isinstance(number, int):
+        return ""
+    line = line_of_key(path.read_text(encoding="utf-8"), number, None if key is None else str(key))
+    return f"line {line}: " if line else ""
 
 
 def _inline_table(detail: ErrorDetails) -> list[str]:
@@ -211,6 +228,8 @@ def _table_of(location: list[str]) -> type[BaseModel]:
         return Cpus
     if len(location) > 1 and location[0] == "hosts":
         return Hosts
+    if len(location) > 2 and location[0] == "events":
+        return Event
     if len(location) > 2 and location[0] == "workloads":
         return next((KEYS[part] for part in reversed(location[2:-1]) if part in KEYS), OwnWorkload)
     return Experiment

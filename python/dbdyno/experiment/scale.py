@@ -11,8 +11,9 @@ SIZED = ("rows", "clients", "seconds", "warmup_seconds", "repeat")
 def at_scale(document: Mapping[str, Any]) -> dict[str, Any]:
     """Return an experiment's file as it is at its scale.
 
-    By scale can be each of `rows`, `clients`, `seconds`, `warmup_seconds` and `repeat`, the value of an option, and of
-    a table of `system` the value of a setting; such a table's own key `scale` says at which scales the system is there.
+    By scale can be each of `rows`, `clients`, `seconds`, `warmup_seconds` and `repeat`, the value of an option, the
+    `at` of an event, and of a table of `system` the value of a setting; such a table's own key `scale` says at which
+    scales the system is there.
     Raises ValueError for a scale that is unknown, that something is not given for, or that nothing depends on.
     """
     chosen = document.get("scale")
@@ -22,6 +23,8 @@ def at_scale(document: Mapping[str, Any]) -> dict[str, Any]:
     result = {key: _of(scale, key, value) if key in SIZED else value for key, value in document.items()}
     if isinstance(options := document.get("options"), dict):
         result["options"] = _each_of(scale, "options", options)
+    if isinstance(events := document.get("events"), list):
+        result["events"] = [_each_of(scale, "events", event) if isinstance(event, dict) else event for event in events]
     if isinstance(systems := document.get("system"), dict | list):
         chosen_systems = _systems(scale, systems if isinstance(systems, list) else [systems])
         # One that is given by itself stays so: what is the same as in the file is not given by scale.

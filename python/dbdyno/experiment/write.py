@@ -23,4 +23,4 @@ def to_toml(experiment: Experiment) -> str:
         if (share := getattr(experiment, key)) is not None:
             document[key] = f"{100 * share:.6g}%"
     document["system"] = [{"system": format_system(spec), "label": spec.label} for spec in experiment.system]
-    return tomli_w.dumps({key: value for key, value in document.items() if value != {}})
+    return tomli_w.dumps({key: value for key, value in document.items() if value not in ({}, [])})
