@@ -12,9 +12,11 @@ from pathlib import Path
 from typing import Any, ClassVar
 
 from dbdyno.experiment.system_spec import SystemSpec
+from dbdyno.systems.actions import Actions
 from dbdyno.systems.analyst import Analyst
 from dbdyno.systems.builds.layout import Layout
 from dbdyno.systems.copier import Copier, Tool
+from dbdyno.systems.errand import Errand
 from dbdyno.systems.live_settings import LiveSetting
 from dbdyno.systems.probe import Probe
 from dbdyno.systems.running.guard import Guard
@@ -104,6 +106,7 @@ class System(ABC):
     pipelines: True if its store sends several requests before it reads the answers (docs/contract.md, The plan).
     takes_parts: True if it is an arrangement of other systems, which it is built with.
     serves_hosts: True if its server can be started for clients on other hosts (`Launch.address`).
+    speaks_sql: True if `statement` can be asked for. actions: what events can do to a server of it, by name.
     schemes: of the URLs of servers that dbdyno attaches to and does not start.
     levers: for a limit in a verdict, a setting with a value that should move it (`dbdyno.verdict.limits`).
     live_settings: of `levers`, those that a running server takes.
@@ -129,6 +132,8 @@ class System(ABC):
     pipelines: ClassVar[bool] = False
     takes_parts: ClassVar[bool] = False
     serves_hosts: ClassVar[bool] = False
+    speaks_sql: ClassVar[bool] = False
+    actions: ClassVar[Actions] = {}
     schemes: ClassVar[tuple[str, ...]] = ()
     levers: ClassVar[Mapping[str, str]] = {}
     live_settings: ClassVar[Mapping[str, LiveSetting]] = {}
@@ -246,6 +251,35 @@ class System(ABC):
     def copier(self, tool: str, workers: int) -> Copier:
         """Return what copies its tables by one of its tools, with so many workers; only where the store can `copy`."""
         raise NotImplementedError(f"{self.name} is copied by no tools")
+
+    def statement(self, sql: str) -> Errand:
+        """Return what executes statements over a connection of its own; only if it `speaks_sql`."""
+        raise NotImplementedError(f"{self.name} takes no SQL")
+
+    def action(self, name: str) -> Errand:
+        """Return what does one of its `actions`; `restart` and `kill` are verbs of their own."""
+        raise NotImplementedError(f"{self.name} has no action '{name}'")
+
+    def action_program(self, name: str) -> str | None:
+        """Return the path of the program that does an action; None if there is none, or none is needed."""
+        paths = (self.tool_program(program) for program in self.actions[name].programs)
+        return next(filter(None, paths), None)
+
+    def missing_for_action(self, name: str) -> str | None:
+        """Return which program of an action is not installed and how to get it, or None if nothing is missing."""
+        wanted = self.actions[name]
+        if not wanted.programs or self.action_program(name):
+            return None
+        return f"{wanted.programs[0]} is not installed: apt install {wanted.package}"
+
+    def login(self, folder: Path) -> dict[str, str]:
+        """Return environment variables with the addresses of its servers, and files in `folder` that let one in.
+
+        Passwords are in the files alone, which only the user can read.
+        """
+        del folder
+        addresses = (f"{name}={host}:{port}" for name, (host, port) in self.addresses().items())
+        return {"DBDYNO_SERVERS": " ".join(addresses)}
 
     def why_one_at_a_time(self) -> str | None:
         """Return why its store takes one request at a time, or None if it takes several."""

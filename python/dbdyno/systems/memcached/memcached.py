@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any, ClassVar
 from dbdyno.errors import UserError, did_you_mean
 from dbdyno.experiment.system_spec import SystemSpec
 from dbdyno.experiment.workloads import DELETE, EXPIRE, FIND_UNIQUE, GET, GET_MANY, PUT, UPDATE
+from dbdyno.systems.actions import OUTAGES
 from dbdyno.systems.base import Durability, Launch, Room, numbers_of
 from dbdyno.systems.builds.layout import Layout, beside
 from dbdyno.systems.later import LaterModule
@@ -124,6 +125,7 @@ class Memcached(MemcachedServer):
     storage: ClassVar[Storage] = Storage(1.1, 110, in_memory=True)
     can_crash = True
     serves_hosts = True
+    actions = OUTAGES
     layout = Layout("binary", beside("memcached"), re.compile(r"memcached (?P<version>\d\S*)"), ("-V",))
     levers: ClassVar[Mapping[str, str]] = {"server-thread": "threads=8"}
 

@@ -41,7 +41,7 @@ class MySQLCopier(Copier):
         self._programs, self._workers = programs, workers
         self.home = directory.path
         # A password is neither an argument nor in the environment, which others may read.
-        self._login = directory.write("client.cnf", _options(endpoint))
+        self._login = directory.write("client.cnf", login_options(endpoint))
         self._connection = self._connect(endpoint.database)
 
     def _connect(self, database: str) -> pymysql.Connection:
@@ -126,7 +126,8 @@ class MySQLCopier(Copier):
         self._connection.close()
 
 
-def _options(endpoint: Endpoint) -> str:
+def login_options(endpoint: Endpoint) -> str:
+    """Return a file of options, for `--defaults-file`, with which a client of MariaDB or MySQL logs in."""
     address = f"socket={endpoint.socket}" if endpoint.socket else f"host={endpoint.host}\nport={endpoint.port}"
     tls = f"ssl\nssl-ca={endpoint.tls.ca}\nssl-verify-server-cert\n" if endpoint.tls else ""
     return f"[client]\n{address}\nuser={endpoint.user}\npassword={endpoint.password or ''}\n{tls}"

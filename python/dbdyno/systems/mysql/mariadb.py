@@ -12,16 +12,19 @@ from dbdyno.errors import UserError
 from dbdyno.experiment.password import VARIABLE as PASSWORD_VARIABLE
 from dbdyno.experiment.system_spec import SystemSpec
 from dbdyno.experiment.workloads import ANALYSE, COPY, GET_MANY, OPERATIONS, SYSBENCH, TRANSACTION
+from dbdyno.systems.actions import OUTAGES, Actions
 from dbdyno.systems.analyst import Analyst
 from dbdyno.systems.base import LOOPBACK, Durability, Launch, Room, numbers_of
 from dbdyno.systems.copier import Copier
+from dbdyno.systems.errand import Errand, statement_errand
 from dbdyno.systems.later import LaterModule
 from dbdyno.systems.mysql.analyst import MySQLAnalyst
 from dbdyno.systems.mysql.binary_log import BinaryLog
 from dbdyno.systems.mysql.builds import MARIADB, options_of
 from dbdyno.systems.mysql.client import connect, row_versions
-from dbdyno.systems.mysql.copier import TOOLS, MySQLCopier
+from dbdyno.systems.mysql.copier import TOOLS, MySQLCopier, login_options
 from dbdyno.systems.mysql.durability import durability_of
+from dbdyno.systems.mysql.errands import ACTIONS, MySQLStatement, RebuildLargest, tool_errand
 from dbdyno.systems.mysql.live import OF_MARIADB, LiveServer
 from dbdyno.systems.mysql.probe import MySQLProbe
 from dbdyno.systems.mysql.settings import RESERVED, refuse_reserved, wanted_variables
@@ -36,6 +39,7 @@ from dbdyno.systems.running.endpoint import (
     refuse_server_settings,
 )
 from dbdyno.systems.running.process import PrivateDirectory, ServerProcess, find_program, run_to_end
+from dbdyno.systems.running.server import private_file
 from dbdyno.systems.running.tls import ATTACHED_SETTINGS, attached_tls, hint, make_certificate
 from dbdyno.systems.settings import PRIVATE, check, without_secrets
 from dbdyno.systems.space import Storage
@@ -129,6 +133,7 @@ class MySQLServer(LiveServer):
 
     protocol: ClassVar[str] = "MySQL"
     operations = frozenset({*OPERATIONS, ANALYSE, COPY, SYSBENCH})
+    speaks_sql = True
     libraries = ("pymysql", "mysqlclient")
     driver_modules = ("pymysql",)
     shown_variables: tuple[str, ...] = VARIABLES
@@ -217,6 +222,13 @@ class MySQLServer(LiveServer):
     def probes(self) -> list[Probe]:
         return [MySQLProbe(self.server_name, self.endpoint)]
 
+    def statement(self, sql: str) -> Errand:
+        return statement_errand(MySQLStatement(self.endpoint, sql), self.driver_modules)
+
+    def login(self, folder: Path) -> dict[str, str]:
+        options = private_file(folder / "client.cnf", login_options(self.endpoint))
+        return super().login(folder) | {"DBDYNO_DEFAULTS_FILE": str(options)}
+
     def store_plan(self, secrets: list[str]) -> dict[str, Any]:
         return {
             "kind": "mysql",
@@ -246,6 +258,7 @@ class MariaDB(MySQLServer):
     room: ClassVar[Mapping[str, Room]] = {"innodb_buffer_pool_size": Room(1 << 20, 1.7, "M")}
     storage: ClassVar[Storage] = Storage(1.3, 30, empty_bytes=135_000_000)
     copy_tools = TOOLS
+    actions: ClassVar[Actions] = {**ACTIONS, **OUTAGES}
     server_program = "mariadbd"
     layout = MARIADB
     can_crash = True
@@ -333,6 +346,11 @@ class MariaDB(MySQLServer):
     def analyst(self) -> Analyst:
         with self.asking():
             return MySQLAnalyst(self.endpoint, self.engine, self._directory.path / "data")
+
+    def action(self, name: str) -> Errand:
+        if program := self.action_program(name):
+            return tool_errand(name, program, self.endpoint, self._directory)
+        return statement_errand(RebuildLargest(self.endpoint), self.driver_modules)
 
     def copier(self, tool: str, workers: int) -> Copier:
         with self.asking():

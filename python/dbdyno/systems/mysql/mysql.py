@@ -7,6 +7,7 @@ from typing import ClassVar
 
 from dbdyno.errors import UserError
 from dbdyno.experiment.system_spec import SystemSpec
+from dbdyno.systems.actions import Actions
 from dbdyno.systems.copier import Tool
 from dbdyno.systems.mysql.builds import MYSQL, copied, levers_of, make_data_command, options_of, release_of
 from dbdyno.systems.mysql.copier import TOOLS
@@ -34,6 +35,8 @@ class MySQL(MariaDB):
     storage: ClassVar[Storage] = Storage(2.0, 40, empty_bytes=200_000_000)
     # From 5.7 on the server writes files only to a folder of its installation's choice.
     copy_tools: ClassVar[Mapping[str, Tool]] = {name: tool for name, tool in TOOLS.items() if name != "files"}
+    # mariadb-backup copies no files of MySQL.
+    actions: ClassVar[Actions] = {name: action for name, action in MariaDB.actions.items() if name != "backup"}
     server_program = "mysqld"
     layout = MYSQL
     new_user = _NEW_USER

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any, ClassVar
 from dbdyno.errors import UserError
 from dbdyno.experiment.system_spec import SystemSpec
 from dbdyno.experiment.workloads import OPERATIONS, SYSBENCH
+from dbdyno.systems.actions import Actions
 from dbdyno.systems.base import Durability, Launch, numbers_of
 from dbdyno.systems.builds.build import Build
 from dbdyno.systems.builds.layout import Layout, beside
@@ -55,6 +56,7 @@ class TiDB(MariaDB):
     operations = frozenset({*OPERATIONS, SYSBENCH})
     own_settings: ClassVar[tuple[str, ...]] = ("connect", "protocol")
     package = _PACKAGE.name
+    actions: ClassVar[Actions] = {}
     layout = Layout("binary", beside("tidb"), re.compile(r"Release Version: v?(?P<version>\S+)"), ("-V",))
     # Its user is made once, with the data, and nothing lets another password in later.
     can_keep = False

@@ -17,21 +17,24 @@ from dbdyno.experiment.password import VARIABLE as PASSWORD_VARIABLE
 from dbdyno.experiment.system_spec import SystemSpec
 from dbdyno.experiment.workloads import ANALYSE, COPY, OPERATIONS, SYSBENCH
 from dbdyno.leftovers.shared_memory import remove_shared_memory
+from dbdyno.systems.actions import OUTAGES, Actions
 from dbdyno.systems.analyst import Analyst
 from dbdyno.systems.base import LOOPBACK, Durability, Launch, numbers_of
 from dbdyno.systems.builds.config import assignments
 from dbdyno.systems.builds.layout import Layout, beside
 from dbdyno.systems.copier import Copier
+from dbdyno.systems.errand import Errand, statement_errand
 from dbdyno.systems.later import LaterModule
 from dbdyno.systems.live_settings import NOT_DURABLE, LiveSetting
 from dbdyno.systems.postgresql.analyst import PostgreSQLAnalyst
 from dbdyno.systems.postgresql.copier import TOOLS, PostgreSQLCopier
+from dbdyno.systems.postgresql.errands import ACTIONS, PostgreSQLStatement, on_largest, tool_errand
 from dbdyno.systems.postgresql.probe import PostgreSQLProbe, connect, existing_views, statistics
 from dbdyno.systems.postgresql.settings import Setting, is_accepted
 from dbdyno.systems.probe import Probe
 from dbdyno.systems.running.endpoint import Endpoint, Unreached, endpoint_of, refuse_server_settings
 from dbdyno.systems.running.process import PrivateDirectory, ServerProcess, find_program, run_to_end
-from dbdyno.systems.running.server import Server
+from dbdyno.systems.running.server import Server, private_file
 from dbdyno.systems.running.tls import (
     ATTACHED_SETTINGS,
     LIBPQ_SETTINGS,
@@ -118,9 +121,13 @@ _RELOADED_WITHIN_S, _RELOADED_AFTER_S = 5.0, 0.05
 
 
 class _Postmaster(ServerProcess):
-    """On SIGTERM it would wait for its clients; what it has not written goes away with its directory."""
+    """On SIGTERM it would wait for its clients, on SIGINT it writes everything and ends.
+
+    Without that, it has not written what goes away with its directory.
+    """
 
     stop_signal = signal.SIGQUIT
+    orderly_signal = signal.SIGINT
 
     def _forget(self) -> None:
         remove_shared_memory(self._folder / "data")
@@ -131,6 +138,7 @@ class PostgreSQLServer(Server):
     """A server of the PostgreSQL protocol."""
 
     forks = True
+    speaks_sql = True
 
     protocol: ClassVar[str] = "PostgreSQL"
     operations = frozenset({*OPERATIONS, ANALYSE, COPY, SYSBENCH})
@@ -202,6 +210,19 @@ class PostgreSQLServer(Server):
     def probes(self) -> list[Probe]:
         return [PostgreSQLProbe(self.server_name, self.endpoint)]
 
+    def statement(self, sql: str) -> Errand:
+        return statement_errand(PostgreSQLStatement(self.endpoint, sql), self.driver_modules)
+
+    def login(self, folder: Path) -> dict[str, str]:
+        endpoint, known = self.endpoint, super().login(folder)
+        host, port = endpoint.host, str(endpoint.port)
+        if endpoint.socket:
+            host, port = str(Path(endpoint.socket).parent), endpoint.socket.rpartition(".")[2]
+        entry = private_file(folder / "pgpass", f"*:*:*:*:{endpoint.password or ''}\n")
+        variables = {"host": host, "port": port, "user": endpoint.user or "postgres", "database": endpoint.database}
+        variables |= {"passfile": str(entry), **(endpoint.tls.libpq() if endpoint.tls else {})}
+        return known | {f"PG{key.upper()}": str(value) for key, value in variables.items()}
+
     def store_plan(self, secrets: list[str]) -> dict[str, Any]:
         return {
             "kind": "postgres",
@@ -222,6 +243,7 @@ class PostgreSQL(PostgreSQLServer):
     # max_wal_size is 1 GB.
     storage: ClassVar[Storage] = Storage(1.15, 40, empty_bytes=40_000_000, most_log_bytes=1 << 30)
     copy_tools = TOOLS
+    actions: ClassVar[Actions] = {**ACTIONS, **OUTAGES}
     reserved = PRIVATE | RESERVED
     layout = Layout(
         "bindir", beside("postgres", "initdb"), re.compile(r"^postgres \(.*?\) (?P<version>\S+)"), config=assignments
@@ -287,6 +309,11 @@ class PostgreSQL(PostgreSQLServer):
         if reason is None or not self.is_not_the_hosts:
             return reason
         return f"{self.spec.product} comes without {' and '.join(self.copy_tools[tool].programs)}"
+
+    def action(self, name: str) -> Errand:
+        if program := self.action_program(name):
+            return tool_errand(name, program, self.endpoint, self._directory)
+        return statement_errand(on_largest(name, self.endpoint), self.driver_modules)
 
     def copier(self, tool: str, workers: int) -> Copier:
         with self.asking():

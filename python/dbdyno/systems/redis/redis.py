@@ -13,6 +13,7 @@ from dbdyno.errors import UserError
 from dbdyno.experiment.password import VARIABLE as PASSWORD_VARIABLE
 from dbdyno.experiment.system_spec import SystemSpec
 from dbdyno.experiment.workloads import ADD, DELETE, EXPIRE, FIND_UNIQUE, GET, GET_MANY, INSERT, PUT, SUM, UPDATE
+from dbdyno.systems.actions import OUTAGES
 from dbdyno.systems.base import Durability, Launch, numbers_of
 from dbdyno.systems.builds.config import directives
 from dbdyno.systems.builds.layout import Layout, beside
@@ -182,6 +183,7 @@ class Redis(RedisServer):
     layout = Layout("binary", beside("redis-server"), re.compile(r"Redis server v=(?P<version>\S+)"), config=directives)
     can_crash = True
     serves_hosts = True
+    actions = OUTAGES
     levers: ClassVar[Mapping[str, str]] = {"server-thread": "io-threads=4"}
     can_keep = True
 

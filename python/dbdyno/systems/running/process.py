@@ -115,9 +115,11 @@ class PrivateDirectory:
 
 
 class ServerProcess:
-    """One running server. stop_signal: on which it ends soon, without waiting for its clients."""
+    """One running server. stop_signal: on which it ends soon, without waiting for its clients. orderly_signal: on which
+    it first writes everything."""
 
     stop_signal = signal.SIGTERM
+    orderly_signal = signal.SIGTERM
 
     def __init__(
         self, name: str, argv: list[str], directory: PrivateDirectory, launch: Launch, stdin: str = ""
@@ -207,7 +209,7 @@ class ServerProcess:
 
     def stop_in_order(self) -> None:
         """Terminate the server and wait until it has written everything; raises RunFailed if it does not end well."""
-        self._signal(signal.SIGTERM)
+        self._signal(self.orderly_signal)
         try:
             self._process.wait(ORDERLY_STOP_TIMEOUT_S)
         except subprocess.TimeoutExpired:

@@ -207,3 +207,23 @@ class Server(System):
         if self._server is None:
             return None
         return self._server.death() or (self.build.replaced() if self.build else None)
+
+    def login(self, folder: Path) -> dict[str, str]:
+        endpoint = self.endpoint
+        address = (
+            {"DBDYNO_SOCKET": endpoint.socket}
+            if endpoint.socket
+            else {"DBDYNO_HOST": endpoint.host, "DBDYNO_PORT": str(endpoint.port)}
+        )
+        account = {"DBDYNO_USER": endpoint.user or "", "DBDYNO_DATABASE": endpoint.database}
+        known = {key: value for key, value in account.items() if value}
+        if endpoint.password:
+            known["DBDYNO_PASSWORD_FILE"] = str(private_file(folder / "password", endpoint.password))
+        return super().login(folder) | address | known
+
+
+def private_file(path: Path, text: str) -> Path:
+    """Write a file that only the user can read, and return its path."""
+    path.touch(mode=0o600)
+    path.write_text(text, encoding="utf-8")
+    return path
