@@ -4,6 +4,7 @@ import os
 import resource
 from collections.abc import Iterator
 from dataclasses import dataclass
+from itertools import chain
 
 from dbdyno.conduct import on_hosts
 from dbdyno.conduct.clients import driven, missing_library
@@ -52,9 +53,12 @@ def resolve(experiment: Experiment) -> Resolved:
             kind_of(workload).refuse_system(workload, system)
             _check_pipeline(experiment, workload, system)
             _check_limits(experiment, system)
+            _check_events(experiment, system)
         programs = (kind_of(workload).missing(workload, system) for workload, system in built)
+        actions = (_missing_action(experiment, system) for _, system in built)
+        lacking = next(filter(None, chain(programs, actions)), None)
         # The server host says later what it lacks.
-        reason = (None if elsewhere else missing(spec)) or missing_library(spec) or next(filter(None, programs), None)
+        reason = (None if elsewhere else missing(spec)) or missing_library(spec) or lacking
         if reason and experiment.if_missing == "error":
             raise UserError(f"{spec.label}: {reason}")
         if reason:
@@ -128,6 +132,30 @@ def _check_limits(experiment: Experiment, system: System) -> None:
         )
     if not system.embedded and not experiment.hosts:
         _check_descriptors(max(experiment.clients), max(1, len(spec.parts)))
+
+
+def _check_events(experiment: Experiment, system: System) -> None:
+    """Raise UserError if an event is something that cannot be done to this system."""
+    label = system.spec.label
+    for event in experiment.events:
+        if event.sql is not None and not system.speaks_sql:
+            able = ", ".join(dict.fromkeys(other.name for other in SYSTEMS.values() if other.speaks_sql))
+            raise UserError(f"{event.where}'{label}' takes no SQL; {able} do; or give a command")
+        if event.action is None or event.action in system.actions:
+            continue
+        if system.spec.attached:
+            raise UserError(
+                f"{event.where}action = '{event.action}': dbdyno did not start '{label}', so it takes no action there; "
+                "give sql or a command"
+            )
+        known = f"it has {', '.join(system.actions)}" if system.actions else "it has none"
+        raise UserError(f"{event.where}'{label}' has no action '{event.action}'; {known}; or give a command")
+
+
+def _missing_action(experiment: Experiment, system: System) -> str | None:
+    """Return which program of an event is not installed, and how to get it; None if all are there."""
+    reasons = (system.missing_for_action(event.action) for event in experiment.events if event.action)
+    return next(filter(None, reasons), None)
 
 
 def _restarted(experiment: Experiment) -> Iterator[str]:

@@ -130,7 +130,9 @@ def _run_all(context: Context, preparations: Iterable[Preparation]) -> tuple[str
             return judge_run(outcomes, problems, True)
         if context.interrupts.requested:
             break
-    if any(isinstance(bound, MostErrors) for bound in context.experiment.limits):
+    limited = any(isinstance(bound, MostErrors) for bound in context.experiment.limits)
+    # Operations fail while an event has taken the server away.
+    if limited or any(event.is_outage for event in context.experiment.events):
         # How many operations may fail is then the limit's to say.
         outcomes = [replace(outcome, errors={}) for outcome in outcomes]
     return judge_run(outcomes, problems, context.interrupts.requested)

@@ -11,6 +11,7 @@ import numpy as np
 from dbdyno.conduct.ceiling import measure_ceiling
 from dbdyno.conduct.confirm import confirm_limit
 from dbdyno.conduct.context import Context
+from dbdyno.conduct.events import Events
 from dbdyno.conduct.listener import Outcome
 from dbdyno.conduct.load_client import Summary, execute, why_it_failed
 from dbdyno.conduct.observing import AnyObserver, end_observing, observer_of
@@ -73,19 +74,24 @@ def _run_trial(context: Context, prepared: Prepared, trial: Trial, stall: StallP
         folder / "trial.json", document | {"server_counters": {name: {"before": before[name]} for name in before}}
     )
     observer = observer_of(context, prepared.system, folder)
+    events = Events(context, prepared.system, folder)
     try:
-        summary, more = _execute(context, plan, secrets, folder, prepared.system, observer, stall)
+        with events:
+            summary, more = _execute(context, plan, secrets, folder, events, observer, stall)
         document |= more | take_library(prepared.system, summary, prepared.folder)
         context.earlier.refuse_other_servers(trial.system.label, document.get("servers", ()))
         state, reason = judge(summary, folder, prepared.system.death(), context.interrupts.requested)
-    except RunFailed as failure:
-        summary, state, reason = Summary(), "failed", str(failure)
-    after = {} if prepared.system.death() else _counters(prepared.system)
+        if state == "complete" and (failure := events.failure()):
+            state, reason = "failed", failure
+    except RunFailed as failed:
+        summary, state, reason = Summary(), "failed", str(failed)
+    after = {} if prepared.system.death() or events.took_away else _counters(prepared.system)
     document |= {
         "ended_unix_s": time.time(),
         "state": state,
         "reason": reason,
         "exit_status": summary.exit_status,
+        **({"events": events.documents()} if events.happenings else {}),
         "server_counters": {name: {"before": before[name], "after": after[name]} for name in before if name in after},
         "python_cpu_s": round(time.process_time() - cpu_before_s, 3),
         "data_bytes": prepared.system.data_bytes(),
@@ -113,17 +119,18 @@ def _execute(
     plan: Plan,
     secrets: list[str],
     folder: Path,
-    system: System,
+    events: Events,
     observer: AnyObserver | None,
     stall: StallProfile | None,
 ) -> tuple[Summary, Document]:
     """Run a trial's load on this host, or on those of the experiment; returns what `trial.json` says of these too."""
     if context.crew:
-        summary, hosts = execute_on_hosts(context, plan, secrets, folder, system, observer)
+        summary, hosts = execute_on_hosts(context, plan, secrets, folder, events.system, observer)
         return summary, {"hosts": hosts}
-    supervision = context.supervision(system.death)
+    supervision = context.supervision(events.death)
 
     def record_came(record: Record) -> None:
+        events.record_came(record)
         context.listener.record_came(record)
         if stall:
             stall.record_came(record)
