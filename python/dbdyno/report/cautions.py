@@ -8,6 +8,7 @@ from dbdyno.report.core import words
 from dbdyno.report.core.documents import RunDocument
 from dbdyno.report.core.names import listed
 from dbdyno.report.core.steadiness import remarks
+from dbdyno.report.sections import events
 from dbdyno.report.sections.hosts import worsened
 
 BAD, WARNING = "red", "yellow"
@@ -35,9 +36,13 @@ def _failures(document: RunDocument) -> Iterator[tuple[str, str]]:
     wrong = sum(trial["mismatches"] for trial in document["trials"])
     if wrong:
         yield f"{wrong:,} answers were wrong.", BAD
+    for sentence in events.failures(document["trials"]):
+        yield f"{sentence}.", WARNING
     # Operations must fail when the store is killed.
     failing = [
-        trial for trial in document["trials"] if trial["errors"] and not trial["mismatches"] and not trial.get("crash")
+        trial
+        for trial in document["trials"]
+        if trial["errors"] and not trial["mismatches"] and not trial.get("crash") and not events.has_outage(trial)
     ]
     if failing:
         most = max(failing, key=lambda trial: trial["errors"])

@@ -14,7 +14,7 @@ from dbdyno.report.core.loads import is_open, time_label, time_name, times_us
 from dbdyno.report.core.steadiness import remarks
 from dbdyno.report.core.terminal import Column, heading, print_columns, say
 from dbdyno.report.document import document
-from dbdyno.report.sections import capacity, crashes, locks, replication
+from dbdyno.report.sections import capacity, crashes, events, locks, replication
 from dbdyno.report.sections.analyses import analysed, print_analyses
 from dbdyno.report.sections.copies import copied, print_copies
 from dbdyno.report.sections.fairness import print_card, print_command
@@ -227,6 +227,9 @@ def _print_blocks(run_document: RunDocument, console: Console) -> None:
     if below := capacity.at_shares(run_document):
         heading(console, "Latency below capacity")
         _print_block(capacity.HEADINGS, capacity.rows(below), capacity.NOTE, console)
+    if events.disturbed(run_document):
+        heading(console, "Events")
+        events.print_events(run_document, console, notes=True)
     if elsewhere := replication.replicated(run_document):
         heading(console, "Seen at another node")
         _print_block(replication.HEADINGS, replication.rows(elsewhere), replication.NOTE, console)
@@ -258,6 +261,7 @@ def _remarks(run_document: RunDocument) -> Iterator[str]:
     """Yield what is missing, what must not be used, and what makes figures doubtful."""
     yield from (f"{name}: {what}" for name, what in words.not_complete(run_document))
     yield from (f"{name}: {warning}" for name, warning in words.warnings_by_text(run_document))
+    yield from events.failures(run_document["trials"])
     trials, environment = run_document["trials"], run_document["environment"]
     # Queries have no steady state.
     if not _is_specific(trials):

@@ -36,12 +36,14 @@ from dbdyno.report.core.documents import (
     TrialDocument,
     WarmUpDocument,
 )
+from dbdyno.report.core.event_documents import EventsDocument, EventSummariesDocument
 from dbdyno.report.core.loads import load_of
 from dbdyno.report.core.words import hit_ratio
 from dbdyno.report.headline import compared, headline
 from dbdyno.report.sections import analyses, crashes
 from dbdyno.report.sections.copies import copied, sentence
 from dbdyno.report.sections.cost import cost
+from dbdyno.report.sections.events import event_documents, summaries
 from dbdyno.report.sections.libraries import library_costs
 from dbdyno.report.sections.sweeps import sweeps
 from dbdyno.results.facts import TrialFacts
@@ -81,6 +83,9 @@ def document(run: Run, timelines: bool = True) -> RunDocument:
         first["sentence"] = crashes.sentence(killed, crashes.unread(trials))
     limits: LimitsDocument = {"limits": facts.limits} if facts.limits else {}
     sessions: SessionsDocument = {"sessions": facts.sessions} if facts.sessions else {}
+    events: EventSummariesDocument = (
+        {"events": summaries(trials)} if any(trial.get("events") for trial in trials) else {}
+    )
     return {
         "run": facts.run or run.path.name,
         "experiment": facts.experiment,
@@ -100,6 +105,7 @@ def document(run: Run, timelines: bool = True) -> RunDocument:
         "find_rate": list(facts.find_rate or ()),
         **limits,
         **sessions,
+        **events,
         "environment": run.environment,
         "trials": trials,
         "client_libraries": library_costs(trials),
@@ -146,6 +152,7 @@ def _trial(trial: Trial, run: Run, timelines: bool) -> TrialDocument:
     costs = cost(trial)
     timeline: TimelineDocument = {"timeline": _timeline(trial)} if timelines else {}
     hosts: HostsDocument = {"hosts": list(trial.facts.hosts)} if trial.facts.hosts else {}
+    events: EventsDocument = {"events": event_documents(trial)} if trial.facts.events else {}
     return {
         **_asked(trial),
         **_figures(trial),
@@ -158,6 +165,7 @@ def _trial(trial: Trial, run: Run, timelines: bool) -> TrialDocument:
         **_recorded(trial.recorded),
         **_surroundings(trial, run),
         **hosts,
+        **events,
         "cost": costs,
         **timeline,
     }

@@ -18,7 +18,7 @@ from dbdyno.report.core.names import short_names
 from dbdyno.report.core.terminal import Column, print_columns, say, shortened
 from dbdyno.report.details import print_specific
 from dbdyno.report.document import document
-from dbdyno.report.sections import capacity
+from dbdyno.report.sections import capacity, events
 from dbdyno.report.sections.kinds import kinds_of
 from dbdyno.results.conclusions import NextStep
 from dbdyno.results.model import Run
@@ -58,6 +58,9 @@ def print_document_summary(run_document: RunDocument, places: Places, console: C
     specific = print_specific(run_document, console, notes=False)
     if not specific and (groups := words.groups(run_document)):
         print_columns(_columns(groups, run_document), console, INDENT)
+    if events.disturbed(run_document):
+        console.print()
+        events.print_events(run_document, console, notes=False)
     console.print()
     _print_answer(answer(run_document), console)
     _print_cautions(run_document, places, console)

@@ -10,7 +10,15 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, fields
 from typing import Any, Self
 
-from dbdyno.results.stated import AnalysisStated, CopyStated, CrashStated, LoadedStated, ProfiledStated, RateStated
+from dbdyno.results.stated import (
+    AnalysisStated,
+    CopyStated,
+    CrashStated,
+    EventStated,
+    LoadedStated,
+    ProfiledStated,
+    RateStated,
+)
 
 JsonObject = Mapping[str, Any]
 
@@ -123,6 +131,7 @@ class TrialFacts(_Facts):
     crash: CrashStated | None = None
     copy: CopyStated | None = None
     hosts: Sequence[JsonObject] | None = None
+    events: Sequence[EventStated] = ()
 
     @property
     def transactions_in_flight(self) -> int:

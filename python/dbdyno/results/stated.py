@@ -106,3 +106,20 @@ class CopyStated(TypedDict):
     identical: bool | None
     dump: CopyStepStated | None
     restore: CopyStepStated | None
+
+
+class EventStated(TypedDict):
+    """An event beside the load; `state` is `ok`, `failed`, `cut` (it ended with the trial) or `not begun`."""
+
+    name: str
+    at: int
+    sql: NotRequired[str]
+    command: NotRequired[str]
+    action: NotRequired[str]
+    if_fails: str
+    state: str
+    reason: str | None
+    began_unix_s: float | None
+    ended_unix_s: float | None
+    exit_status: int | None
+    output: Sequence[str]

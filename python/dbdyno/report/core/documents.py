@@ -9,6 +9,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import Literal, TypedDict
 
+from dbdyno.report.core.event_documents import EventsDocument, EventSummariesDocument
 from dbdyno.results.conclusions import Budget, Locks, Verdict
 from dbdyno.results.facts import JsonObject
 from dbdyno.results.stated import AnalysisStated, CopyStated, CrashStated, LoadedStated, RateStated
@@ -305,6 +306,7 @@ class TrialDocument(
     RecordedDocument,
     SurroundingsDocument,
     HostsDocument,
+    EventsDocument,
     TimelineDocument,
 ):
     """One planned trial and what is known of it."""
@@ -457,7 +459,7 @@ class SessionsDocument(TypedDict, total=False):
     sessions: Sequence[JsonObject]
 
 
-class RunDocument(LimitsDocument, SessionsDocument):
+class RunDocument(LimitsDocument, SessionsDocument, EventSummariesDocument):
     """One run."""
 
     run: str

@@ -29,6 +29,8 @@ MOST_POINTS = 600
 MOST_COLUMNS, MOST_ROWS = 120, 40
 """The cells of a heat map: nobody could distinguish more, and a report of a hundred trials would be large."""
 COLOURS = {band.name: band.colour for band in BANDS}
+EVENTS = "#c77700"
+"""The colour of events."""
 _OF_TIME: Figure = {"xref": "x", "yref": "paper", "y0": 0, "y1": 1, "layer": "below"}
 """A shape from a time to a time, as high as the plot."""
 _ABOVE: Figure = {"yanchor": "bottom", "font": {"size": 11}}
@@ -101,6 +103,7 @@ def by_trial(all_series: Sequence[Series], recordings: Recordings) -> dict[tuple
                     *_profiled(trial),
                     *_checkpoint_lines(series, checkpoints or ()),
                 ],
+                "events": list(_event_shades(trial)),
                 "words": _steady_words(trial, checkpoints),
                 "heat": _heat(all_series, latencies) if latencies is not None and latencies.size else None,
                 "budget": budget_figure(trial.get("time_budget")),
@@ -143,6 +146,23 @@ def _profiled_s(trial: TrialDocument) -> float:
 def _checkpoint_lines(series: Series, at_s: Sequence[float]) -> list[Figure]:
     line = {"color": series.colour, "width": 1.5, "dash": "dot"}
     return [_upright(checkpoint_s, line) | {"y1": CHECKPOINT_HEIGHT} for checkpoint_s in at_s]
+
+
+def _event_lines(trials: Sequence[TrialDocument]) -> Iterator[Figure]:
+    """Mark the second of each event, with its name."""
+    for name, at_s in dict.fromkeys(
+        (event["name"], event["at"]) for trial in trials for event in trial.get("events", ())
+    ):
+        label = {"text": escape(name), "textposition": "end", "textangle": 0, **_ABOVE}
+        yield _upright(at_s, {"color": EVENTS, "width": 1.5}) | {"label": label}
+
+
+def _event_shades(trial: TrialDocument) -> Iterator[Figure]:
+    """Shade the time of each event."""
+    for event in trial.get("events", ()):
+        if event["begin_s"] is not None:
+            shade = {"fillcolor": EVENTS, "opacity": 0.2, "line": {"color": EVENTS, "width": 1}}
+            yield _OF_TIME | shade | {"type": "rect", "x0": event["begin_s"], "x1": event["end_s"]}
 
 
 def _upright(at_s: float, line: Figure) -> Figure:
@@ -271,7 +291,7 @@ def _axes(all_series: Sequence[Series], suffix: str) -> Figure:
         "xaxis": {"range": [0, end_s], "title": {"text": "seconds since the trial began"}, "zeroline": False},
         "yaxis": {"rangemode": "tozero", "ticksuffix": suffix},
         "hovermode": hovermode(all_series),
-        "shapes": warm_up_shade(warmup_s),
+        "shapes": [*warm_up_shade(warmup_s), *_event_lines(trials)],
     }
 
 

@@ -49,7 +49,8 @@
   const isPicked = (panel) => (picked ? picked.has(panel.name) : panel.default);
   function shapesOf(id, figure) {
     const shapes = figure.layout.shapes ?? [], trial = part(`trial-${system}-${load}`);
-    return id !== "timeline" || hidden.has(system) ? shapes : [...shapes, ...(trial.shapes ?? [])];
+    if (hidden.has(system)) return shapes;
+    return [...shapes, ...(trial.events ?? []), ...(id === "timeline" ? trial.shapes ?? [] : [])];
   }
 
   // On paper a plot cannot ask how wide it is; a page of A4 or Letter has room for this.
