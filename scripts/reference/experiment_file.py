@@ -11,6 +11,7 @@ from pydantic.fields import FieldInfo
 from scripts.reference.attributes import documented_attributes
 from scripts.reference.markdown import code, codes, page, prose, table
 
+from dbdyno.experiment.events import Event
 from dbdyno.experiment.limit import Limit
 from dbdyno.experiment.limits import Bound
 from dbdyno.experiment.model import Cpus, Experiment
@@ -64,6 +65,20 @@ scale = ["medium", "full"]                                 # it is left out at t
 """
 
 
+EVENTS = """
+```toml
+[[events]]
+at = { small = 8, full = 300 }                       # second of the trial, warm-up included
+action = "backup"
+
+[[events]]
+at = 15
+sql = "CREATE INDEX by_name ON player (name)"        # or command = "…", a line for the shell
+if_fails = "warn"                                    # the trial counts even if this fails
+```
+"""
+
+
 def experiment_file_page() -> str:
     """Return the page of the experiment file."""
     sized = prose(
@@ -73,6 +88,7 @@ def experiment_file_page() -> str:
     own = prose(
         "`[workloads.NAME]` declares a workload. [A workload of your own](../own-workload.md) explains these keys."
     )
+    events = prose("[Events during a trial](../events.md) explains what an event can do, and what is reported.")
     return page(
         "Experiment file",
         prose(INTRODUCTION),
@@ -85,6 +101,10 @@ def experiment_file_page() -> str:
         SYSTEMS,
         "## Rates and limits",
         SHAPES,
+        "## Events",
+        events,
+        EVENTS,
+        table(("Key", "Value", "Default", "Meaning"), _rows(Event, documented_attributes(Event))),
         "## Own workloads",
         own,
         table(HEAD, _rows(OwnWorkload)),

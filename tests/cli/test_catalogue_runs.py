@@ -21,6 +21,7 @@ CHEAP = {
     "air-traffic": ("--system", "duckdb"),
     "batch-get": (*USUAL, "--set", "options.batch=100"),
     "client-library": ("--system", "redis", "--set", 'client=["native", "redis-py"]'),
+    "disturbance": (*USUAL, "--set", "events=[]"),
     "dump-restore": (*USUAL, "--set", "options.tool=sql", "--set", "options.workers=1"),
     "embedded-engines": ("--system", "lmdb"),
     "facebook-etc": ("--system", "memcached"),

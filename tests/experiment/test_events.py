@@ -77,6 +77,11 @@ def test_a_long_text_is_named_by_its_beginning():
         ('if_fails = "warn"', 'if_fails = "stop"', "line 17: events.1.if_fails = 'stop'"),
         ("copy of the data", "two\\nlines", "give text in one line"),
         ("warmup_seconds = 2", 'warmup = "auto"', "events: warmup = 'auto' needs trials that nothing disturbs"),
+        (
+            "warmup_seconds = 2",
+            'profile = "on-stall"',
+            "events: profile = 'on-stall' needs trials that nothing disturbs",
+        ),
         ("warmup_seconds = 2", "confirm_limit = true", "events: confirm_limit needs trials that nothing disturbs"),
         ("warmup_seconds = 2", 'find_rate = "p99 < 1ms"', "events: find_rate needs trials that nothing disturbs"),
         ('workload = "game"', 'workload = "durability"', "events: 'durability' has no clients of dbdyno beside them"),

@@ -119,7 +119,7 @@ class Events:
 
     @property
     def took_away(self) -> bool:
-        """Whether the server was started again, and counts from 0."""
+        """True if the server was started again, and counts from 0."""
         return any(happening.event.is_outage and happening.began_unix_s for happening in self.happenings)
 
     def failure(self) -> str | None:

@@ -63,7 +63,7 @@ class Event(BaseModel):
 
     @property
     def text(self) -> str:
-        """What it does, without the passwords of URLs."""
+        """The statements, command or action, without the passwords of URLs."""
         return redact(str(getattr(self, self.way)))
 
     @property
@@ -74,7 +74,7 @@ class Event(BaseModel):
 
     @property
     def is_outage(self) -> bool:
-        """Whether it takes the server away for a while, so that operations fail."""
+        """True if it takes the server away for a while, so that operations fail."""
         return self.action in (RESTART, KILL)
 
     def put_at(self, line: int) -> None:

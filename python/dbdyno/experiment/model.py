@@ -427,6 +427,7 @@ class Experiment(_Strict):
             "confirm_limit": self.confirm_limit,
             "hosts": self.hosts is not None,
             "warmup = 'auto'": self.warmup is not None,
+            "profile = 'on-stall'": self.profile == "on-stall",
         }
         for key, is_asked in asked.items() if self.events else ():
             if is_asked:

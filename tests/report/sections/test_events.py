@@ -10,6 +10,7 @@ from dbdyno.report.core.page import Page
 from dbdyno.report.core.recordings import Recordings, recordings_of
 from dbdyno.report.core.series import series_of
 from dbdyno.report.document import document
+from dbdyno.report.html import page_of
 from dbdyno.report.sections import events, over_time
 from dbdyno.report.summary import Places, print_summary
 from dbdyno.results.read import read_run
@@ -110,6 +111,8 @@ def test_plots_over_time_mark_it(disturbed):
     assert [(line["x0"], line["label"]["text"]) for line in lines] == [(5, "backup")]
     (single,) = over_time.by_trial(series_of(run_document), recordings_of(run)).values()
     assert [(shade["x0"], shade["x1"]) for shade in single["events"]] == [(5.0, 7.5)]
+    page = page_of(run)
+    assert "<h2>Events</h2>" in page and "<td class=left>backup at 5 s</td>" in page and "Upright lines: events" in page
 
 
 @pytest.mark.parametrize("width", [80, 200])

@@ -66,7 +66,7 @@ def _seconds(recorded: Recorded) -> list[Second]:
     return [
         Second(begin_s, interval.seconds, interval.completed, interval.p99_ns)
         for begin_s, interval in zip(begins, recorded.intervals, strict=False)
-        if not interval.warmup and interval.seconds > WHOLE_SECOND
+        if interval.measured and interval.seconds > WHOLE_SECOND
     ]
 
 
@@ -140,7 +140,7 @@ def _spread_document(figure: Spread | None) -> SpreadDocument | None:
 
 
 def disturbed(run_document: RunDocument) -> bool:
-    """Whether the run has events."""
+    """Return whether the run has events."""
     return bool(run_document.get("events"))
 
 
@@ -187,7 +187,7 @@ def _percent(share: float) -> str:
 
 
 def has_outage(trial: TrialDocument) -> bool:
-    """Whether an event took the server away for a while, so that operations had to fail."""
+    """Return whether an event took the server away for a while, so that operations had to fail."""
     return any(event["way"] == "action" and event["text"] in OUTAGES for event in trial.get("events", ()))
 
 
