@@ -5,7 +5,17 @@ from dataclasses import replace
 import pytest
 
 from dbdyno.errors import UserError
-from dbdyno.report.cells import Side, cautions, cell_of, conditions, differences, loosened, sides_of_run, sides_of_runs
+from dbdyno.report.cells import (
+    Side,
+    cautions,
+    cell_of,
+    conditions,
+    differences,
+    loosened,
+    matching,
+    sides_of_run,
+    sides_of_runs,
+)
 from dbdyno.results.read import read_run
 from synthetic_run import SYSTEMS, write_run
 
@@ -118,3 +128,33 @@ def test_a_history_follows_builds_wherever_they_lie(two):
     first, other = of_build(two, "a" * 64), of_build(two, "b" * 64, "/tmp/head/bin/server")
     settings = [conditions(run, run.trials[0])["settings"] for run in (first, other)]
     assert settings == ['{"sync": "full"}'] * 2
+
+
+def of_variants(run):
+    """The run as if its second system was the first with ten times the rows, on two processors."""
+    large = {"variant": {"rows": "200k", "server CPUs": "0-1"}, "rows": 200_000, "server_cpus": [0, 1]}
+    small = {"variant": {"rows": "20k", "server CPUs": "0"}, "rows": 20_000, "server_cpus": [0]}
+    trials = tuple(
+        replace(trial, about=trial.about | (large if trial.label == "lmdb" else small)) for trial in run.trials
+    )
+    return replace(run, trials=trials)
+
+
+def test_variants_of_one_run_match_without_their_size_and_differ_on_purpose(two):
+    run = of_variants(two)
+    ours, theirs = side(run), side(run, "lmdb")
+    assert not ours.cells().keys() & theirs.cells().keys()
+    cells = matching(ours, theirs)
+    assert cells[0].keys() == cells[1].keys() and [(cell.workload, cell.clients) for cell in cells[0]] == [
+        ("game", 1),
+        ("game", 2),
+    ]
+    assert differences(ours, theirs) == []
+    assert not any("server cpus" in caution for caution in cautions(ours, theirs))
+
+
+def test_of_two_runs_the_same_difference_is_a_reason(two):
+    first, second = of_variants(two), of_variants(two)
+    reasons = differences(side(first), side(second, "lmdb"))
+    assert reasons == ["rows per table: 20000 against 200000"]
+    assert any("server cpus" in caution for caution in cautions(side(first), side(second, "lmdb")))

@@ -9,6 +9,7 @@ from dbdyno.report.core.documents import RunDocument, TrialDocument
 from dbdyno.report.core.loads import at, is_open, load_of, rate_per_s, share_of, time_name, times_us
 from dbdyno.report.core.names import listed
 from dbdyno.report.core.ratios import limit_of
+from dbdyno.report.factor_answer import by_variant
 from dbdyno.report.headline import Standing, standing, verdict
 from dbdyno.report.sections.libraries import understated
 from dbdyno.results.facts import JsonObject
@@ -38,6 +39,8 @@ def answer(document: RunDocument) -> list[list[str]]:
     groups = [[trial for trial in loaded if trial["workload"] == name] for name in workloads] if several else [loaded]
     peaks = [peak for group in groups if (peak := standing(group, document["comparison"]))]
     said = [list(_sentences(peak, len(workloads) > 1)) for peak in peaks]
+    if swings := by_variant([trial for trial in loaded if _has_figure(trial)]):
+        said.append(swings)
     repeats = _repeats(peaks, max(trial["repeat"] or 1 for trial in loaded))
     return [*said, [repeats]] if repeats else said
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
@@ -11,6 +11,7 @@ from dbdyno.errors import UserError
 from dbdyno.report.sections.hosts import host_differences
 from dbdyno.results.model import Run, Trial
 from dbdyno.results.noise import NoiseFloor
+from dbdyno.results.rivals import against
 from dbdyno.verdict.card import builds_of
 
 if TYPE_CHECKING:
@@ -20,7 +21,7 @@ if TYPE_CHECKING:
 _DEFAULTS = {"client": "native", "data": "loaded", "cache_state": "hot", "warmup": None}
 """Values of older runs, which did not record these keys."""
 _KIND_OF_HOST = ("kernel", "cpu_model", "cpus")
-_PLACED = ("client_cpus", "server_cpus", "memory_limit_bytes", "attached", "restart")
+_PLACED = ("client_cpus", "server_cpus", "memory_limit_bytes", "data_dir", "load_threads", "attached", "restart")
 TRIAL_KEYS = ("seconds", "warmup_seconds", *_PLACED, *_DEFAULTS)
 """Keys of `environment.json` and of `trial.json` whose values may explain a difference."""
 
@@ -58,6 +59,11 @@ class Side:
     def trials(self) -> tuple[Trial, ...]:
         """Its trials that were reached."""
         return tuple(trial for trial in self.run.trials if trial.system is not None and trial.label == self.label)
+
+    @property
+    def variant(self) -> Mapping[str, str]:
+        """The keys of the experiment that it has for itself, in words."""
+        return variants_of(self.run).get(self.label, {})
 
     @property
     def durability(self) -> str:
@@ -98,6 +104,11 @@ class Compared:
     least: bool = False
 
 
+def variants_of(run: Run) -> dict[str, Mapping[str, str]]:
+    """Return the variant of each system of a run, by label, in words."""
+    return {trial.label: trial.facts.variant for trial in run.trials if trial.system is not None}
+
+
 def cell_of(trial: Trial) -> Cell:
     """Return the cell of a trial that was reached."""
     facts = trial.facts
@@ -114,7 +125,7 @@ def cell_of(trial: Trial) -> Cell:
 
 
 def sides_of_run(run: Run, baseline: str | None) -> list[tuple[Side, Side]]:
-    """Return every system of a run against `baseline`, or against the run's first.
+    """Return every system of a run against `baseline`, or against the run's first of its variant.
 
     Raises:
         UserError: there is no such system, or no second one.
@@ -124,10 +135,11 @@ def sides_of_run(run: Run, baseline: str | None) -> list[tuple[Side, Side]]:
         raise UserError(
             f"{run.path.name}: holds {len(labels)} system, to compare there must be two; or name a second run"
         )
-    first = labels[0] if baseline is None else baseline
-    if first not in labels:
-        raise UserError(f"{run.path.name}: has no system '{first}'; it has {', '.join(labels)}")
-    return [(Side(run, first, first), Side(run, label, label)) for label in labels if label != first]
+    if baseline is not None and baseline not in labels:
+        raise UserError(f"{run.path.name}: has no system '{baseline}'; it has {', '.join(labels)}")
+    variants = variants_of(run)
+    pairs = against({label: variants.get(label, {}) for label in labels}, baseline)
+    return [(Side(run, first, first), Side(run, label, label)) for first, label in pairs]
 
 
 def sides_of_runs(baseline: Run, candidate: Run) -> list[tuple[Side, Side]]:
@@ -153,16 +165,42 @@ def sides_of_runs(baseline: Run, candidate: Run) -> list[tuple[Side, Side]]:
 
 
 def differences(baseline: Side, candidate: Side) -> list[str]:
-    """Return why two sides are not comparable, each reason in a few words; empty if they are."""
+    """Return why two sides are not comparable, each reason in a few words; empty if they are.
+
+    The variants of one run differ on purpose: their size and their options are no reason.
+    """
     sides = baseline.cells(), candidate.cells()
     reasons = []
-    for what, key in (("workload", "workload"), ("options", "options"), ("rows per table", "rows")):
+    sizes = (("options", "options"), ("rows per table", "rows")) if not are_variants(baseline, candidate) else ()
+    for what, key in (("workload", "workload"), *sizes):
         ours, theirs = ({getattr(cell, key) for cell in cells} for cells in sides)
         if not ours & theirs:
             reasons.append(f"{what}: {_listed(ours)} against {_listed(theirs)}")
     if baseline.durability != candidate.durability:
         reasons.append(f"durability class: {baseline.durability} against {candidate.durability}")
     return reasons
+
+
+def are_variants(baseline: Side, candidate: Side) -> bool:
+    """Whether two sides are variants of one run."""
+    return baseline.run is candidate.run and baseline.variant != candidate.variant
+
+
+def matching(baseline: Side, candidate: Side) -> tuple[dict[Cell, dict[int, Trial]], dict[Cell, dict[int, Trial]]]:
+    """Return the cells of both sides, so that equal ones are compared.
+
+    If none are equal, variants of one run match without their size and options, others by their load alone.
+    """
+    ours, theirs = baseline.cells(), candidate.cells()
+    if ours.keys() & theirs.keys():
+        return ours, theirs
+    if are_variants(baseline, candidate):
+        return _without_size(ours), _without_size(theirs)
+    return loosened(ours), loosened(theirs)
+
+
+def _without_size(cells: dict[Cell, dict[int, Trial]]) -> dict[Cell, dict[int, Trial]]:
+    return {replace(cell, options="{}", rows=0): trials for cell, trials in cells.items()}
 
 
 def missing(sides: Sequence[tuple[Side, Side]]) -> Iterator[str]:
@@ -177,9 +215,7 @@ def missing(sides: Sequence[tuple[Side, Side]]) -> Iterator[str]:
         if label not in {side.label for side, _ in sides}:
             yield f"{label}, which {baseline.path.name} has, is not in {candidate.path.name}"
     for ours, theirs in sides:
-        # A forced comparison matches cells by their load alone.
-        cells = ours.cells(), theirs.cells()
-        had, has = cells if cells[0].keys() & cells[1].keys() else map(loosened, cells)
+        had, has = matching(ours, theirs)
         for cell in (cell for cell in had if cell not in has):
             yield f"{ours.label} on {cell.workload} at {cell.load} is not in {candidate.path.name}"
 
@@ -202,13 +238,21 @@ def cautions(baseline: Side, candidate: Side) -> Iterator[str]:
         # Two builds can state the same version, and a path can hold another build each day.
         for side, side_builds in zip((baseline, candidate), builds, strict=True):
             yield f"{side.name} is {' and '.join(side_builds) or 'of no path'}"
-    for key in TRIAL_KEYS:
+    on_purpose = _differing(baseline, candidate)
+    for key in (key for key in TRIAL_KEYS if key.replace("_", " ").removesuffix(" bytes") not in on_purpose):
         default = _DEFAULTS.get(key)
         values = [
             {json.dumps(trial.about.get(key, default)) for trial in side.trials} for side in (baseline, candidate)
         ]
         if values[0] != values[1]:
             yield f"not alike in {key.replace('_', ' ')}: {_listed(values[0])} against {_listed(values[1])}"
+
+
+def _differing(baseline: Side, candidate: Side) -> set[str]:
+    """Return the keys in which two variants of one run differ, in small letters."""
+    if not are_variants(baseline, candidate):
+        return set()
+    return {key.lower() for key, _ in baseline.variant.items() ^ candidate.variant.items()}
 
 
 def conditions(run: Run, trial: Trial) -> dict[str, str]:

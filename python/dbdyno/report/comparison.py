@@ -11,7 +11,7 @@ from rich.console import Console
 from rich.text import Text
 
 from dbdyno.errors import UserError
-from dbdyno.report.cells import Cell, Compared, Side, cautions, differences, loosened, missing
+from dbdyno.report.cells import Cell, Compared, Side, cautions, differences, matching, missing
 from dbdyno.report.core import words
 from dbdyno.report.core.documents import CellDocument, ComparisonDocument, SideDocument
 from dbdyno.report.core.terminal import Column, print_columns, say
@@ -107,9 +107,7 @@ def _cautions(compared: Compared) -> Iterator[str]:
 
 
 def _cells(baseline: Side, candidate: Side, margin: float, noise: float | Sequence[NoiseFloor]) -> list[Compared]:
-    ours, theirs = baseline.cells(), candidate.cells()
-    if not ours.keys() & theirs.keys():
-        ours, theirs = loosened(ours), loosened(theirs)
+    ours, theirs = matching(baseline, candidate)
     return [
         _compared(baseline, candidate, cell, (ours[cell], theirs[cell]), margin, noise)
         for cell in ours

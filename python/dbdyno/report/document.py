@@ -34,6 +34,7 @@ from dbdyno.report.core.documents import (
     TimelineDocument,
     TransactionDocument,
     TrialDocument,
+    VariantDocument,
     WarmUpDocument,
 )
 from dbdyno.report.core.event_documents import EventsDocument, EventSummariesDocument
@@ -159,6 +160,7 @@ def _trial(trial: Trial, run: Run, timelines: bool) -> TrialDocument:
         "client_cpu_us_per_transaction": costs["client_cpu_us"],
         "server_cpu_us_per_transaction": costs["server_cpu_us"],
         **_open_loop(trial),
+        **_variant(trial),
         "client_ceiling_per_s": trial.facts.client_ceiling_per_s,
         "load_threads": [thread._asdict() for thread in trial.recorded.load_threads],
         **_concluded(trial),
@@ -332,6 +334,10 @@ def _warm_up(trial: Trial) -> WarmUpDocument | None:
         "first_per_s": warm.first_per_s,
         "answered_s": round(began - answered, 2) if answered and began else None,
     }
+
+
+def _variant(trial: Trial) -> VariantDocument:
+    return {"variant": trial.facts.variant} if trial.facts.variant else {}
 
 
 def _open_loop(trial: Trial) -> OpenLoopDocument:

@@ -4,13 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
-from itertools import combinations
 from math import log, log1p, nan
 from statistics import fmean
 from typing import Any, Literal
 
 from dbdyno.errors import UserError
-from dbdyno.report.cells import Side
+from dbdyno.report.cells import Side, variants_of
 from dbdyno.report.comparison import compare_sides, comparison_document
 from dbdyno.report.core import words
 from dbdyno.report.core.documents import (
@@ -25,6 +24,7 @@ from dbdyno.report.core.ratios import TURNED, limit_of, turned
 from dbdyno.results.facts import JsonObject
 from dbdyno.results.model import Run
 from dbdyno.results.noise import known_noise
+from dbdyno.results.rivals import rivals
 from dbdyno.stats.margin import MARGIN
 
 _INTERVAL: tuple[Literal["ratio", "low", "high"], ...] = ("ratio", "low", "high")
@@ -51,7 +51,7 @@ class Standing:
 
 
 def compared(run: Run) -> ComparisonDocument | None:
-    """Return every pair of a run's systems compared cell by cell, as by `dbdyno compare`, corrected over all cells.
+    """Return the rivals of a run compared cell by cell, as by `dbdyno compare`, corrected over all cells.
 
     `None` if there is nothing to compare: one trial a side, or one system.
     """
@@ -59,8 +59,7 @@ def compared(run: Run) -> ComparisonDocument | None:
     labels = list(dict.fromkeys(trial.label for trial in reached))
     if len(labels) < 2 or max((trial.facts.repeat or 1 for trial in reached), default=1) < 2:
         return None
-    sides = [Side(run, label, label) for label in labels]
-    pairs = list(combinations(sides, 2))
+    pairs = [(Side(run, first, first), Side(run, second, second)) for first, second in rivals(variants_of(run))]
     try:
         return comparison_document(compare_sides(pairs, MARGIN, known_noise(run.path), force=False))
     except UserError:

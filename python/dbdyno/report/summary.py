@@ -22,6 +22,7 @@ from dbdyno.report.sections import capacity, events
 from dbdyno.report.sections.kinds import kinds_of
 from dbdyno.results.conclusions import NextStep
 from dbdyno.results.model import Run
+from dbdyno.results.rivals import base_of
 from dbdyno.verdict.limits import label_of
 
 INDENT = 2
@@ -119,8 +120,11 @@ def _title(run_document: RunDocument) -> Text:
     # The steps of a search have a rate each.
     searched = bool(run_document["find_rate"])
     measured = [trial for trial in trials if share_of(trial) is None and not (searched and trial["rate"])]
+    variants = len({tuple(trial.get("variant", {}).items()) for trial in trials})
+    bases = {base_of(trial["label"], trial.get("variant", {})) for trial in trials}
     parts = [
-        _counted(len({trial["label"] for trial in trials}), "system"),
+        _counted(len(bases), "system"),
+        *([_counted(variants, "variant")] if variants > 1 else []),
         _counted(len(loads(measured)), "load"),
         _counted(max((trial["repeat"] or 1 for trial in trials), default=1), "repeat"),
     ]

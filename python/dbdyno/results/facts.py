@@ -7,7 +7,7 @@ left out.
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, fields
+from dataclasses import dataclass, field, fields
 from typing import Any, Self
 
 from dbdyno.results.stated import (
@@ -82,6 +82,7 @@ class TrialFacts(_Facts):
     Attributes:
         levers: a setting of the system, with a value, for each limit that it would move.
         background_threads: what the store's background threads of a name do.
+        variant: the keys of the experiment that the system has for itself, in the words of its label.
     """
 
     preparation: str | None = None
@@ -115,6 +116,7 @@ class TrialFacts(_Facts):
     client_cpus: Sequence[int] | None = None
     server_cpus: Sequence[int] | None = None
     memory_limit_bytes: int | None = None
+    variant: Mapping[str, str] = field(default_factory=dict)
     started_unix_s: float | None = None
     ended_unix_s: float | None = None
     state: str = ""

@@ -70,3 +70,33 @@ def test_two_workloads_are_two_lines(pools):
 
 def test_values_rise_by_size_and_words_come_last():
     assert rising(["1G", "64M", "fast", "512", "64M", "2k"]) == ["512", "2k", "64M", "1G", "fast"]
+
+
+def of_variant(pools, **variants):
+    """The trials of the store, in each of its three sizes with the next value of each key of a variant."""
+    trials = [trial for trial in pools["trials"] if trial["label"] != "other"]
+    changed = []
+    for number, trial in enumerate(trials):
+        variant = {key.replace("_", " "): values[number // 2] for key, values in variants.items()}
+        label = ", ".join(["store", *(f"{key} {value}" for key, value in variant.items())])
+        changed.append(dict(trial, label=label, settings={}, variant=variant))
+    return series_of(dict(pools, trials=changed))
+
+
+def test_a_key_of_the_experiment_is_a_setting_and_not_in_the_lines_name(pools):
+    series = of_variant(pools, load_threads=("1", "2", "4"))
+    (line,) = varied(series)["load threads"]
+    assert line.name == "store" and sorted(value for value, _ in line.trials) == ["1", "1", "2", "2", "4", "4"]
+
+
+def test_keys_that_change_together_have_a_plot_each(pools):
+    settings = varied(of_variant(pools, load_threads=("1", "2", "4"), data_dir=("/a", "/b", "/c")))
+    assert {name: [line.name for line in lines] for name, lines in settings.items()} == {
+        "load threads": ["store"],
+        "data dir": ["store"],
+    }
+
+
+def test_a_key_that_stays_keeps_its_name_in_the_line(pools):
+    settings = varied(of_variant(pools, load_threads=("1", "2", "4"), restart=("cold", "cold", "cold")))
+    assert [line.name for line in settings["load threads"]] == ["store, restart cold"] and len(settings) == 1

@@ -212,6 +212,12 @@ class AskedDocument(LoadDocument):
     copy: CopyStated | None
 
 
+class VariantDocument(TypedDict, total=False):
+    """The keys of the experiment that a system has for itself, in the words of its label; most have none."""
+
+    variant: Mapping[str, str]
+
+
 class CountedDocument(TypedDict):
     """Counters of an arrangement, such as cache hits."""
 
@@ -300,6 +306,7 @@ class TimelineDocument(TypedDict, total=False):
 
 class TrialDocument(
     AskedDocument,
+    VariantDocument,
     FiguresDocument,
     OpenLoopDocument,
     ConcludedDocument,

@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from html import escape
-from typing import Any, Literal
+from typing import Literal
 from urllib.parse import parse_qsl
 
 from dbdyno.report.core.documents import TrialDocument
@@ -15,6 +15,7 @@ from dbdyno.report.core.page import PERCENTILES, Page
 from dbdyno.report.core.plots import Figure, plot_unit, scaled
 from dbdyno.report.core.section import Part, Section
 from dbdyno.report.core.series import Series, places_of, representatives, trials_of
+from dbdyno.results.rivals import base_of
 
 _SUFFIXES = {"k": 1 << 10, "m": 1 << 20, "g": 1 << 30, "t": 1 << 40}
 _Own = Literal["rows", "pipeline", "network_delay_us", "memory_limit_bytes"]
@@ -27,6 +28,12 @@ _OF_TRIAL: dict[_Own, str] = {
 }
 _CPUS: dict[_Cpus, str] = {"client_cpus": "client processors", "server_cpus": "server processors"}
 """The number of these processors is the value."""
+_OF_VARIANT = {
+    "client CPUs": "client processors",
+    "server CPUs": "server processors",
+    "memory limit": "memory limit, bytes",
+}
+"""Keys of a variant, in its words, that go by another name here."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -39,12 +46,21 @@ class Line:
     trials: Mapping[tuple[str, Load], TrialDocument]
 
 
+@dataclass(frozen=True, slots=True)
+class _Point:
+    series: Series
+    load: Load
+    trial: TrialDocument
+    settings: Mapping[str, str]
+
+
 def settings_of(trial: TrialDocument) -> dict[str, str]:
-    """Return what an experiment may vary in a trial, by name: settings, workload options, rows, processors."""
+    """Return what an experiment may vary in a trial, by name: settings, workload options, rows, keys of its variant."""
     given = {**(trial["settings"] or {}), **_options(trial), **(trial["options"] or {})}
     own = {name: trial.get(key) for key, name in _OF_TRIAL.items()}
     counts = {name: len(cpus) for key, name in _CPUS.items() if (cpus := trial.get(key))}
-    return {name: str(value) for name, value in (given | own | counts).items() if value is not None}
+    variant = {_OF_VARIANT.get(key, key): value for key, value in trial.get("variant", {}).items()}
+    return {name: str(value) for name, value in (variant | given | own | counts).items() if value is not None}
 
 
 def _options(trial: TrialDocument) -> dict[str, str]:
@@ -53,33 +69,54 @@ def _options(trial: TrialDocument) -> dict[str, str]:
 
 
 def varied(all_series: Sequence[Series]) -> dict[str, list[Line]]:
-    """Return the settings with several values, each with its lines; all other settings of a line are equal."""
+    """Return the settings with several values, each with its lines; all other settings of a line are equal.
+
+    Settings that change together, one value of the one with one value of the other, count as one.
+    """
     by_setting: dict[str, list[Line]] = {}
-    every = [(series, load, trial) for series in all_series for load, trial in representatives(series).items()]
-    names = dict.fromkeys(name for _, _, trial in every for name in settings_of(trial))
+    systems: dict[tuple[str | None, str], list[_Point]] = {}
+    for series in all_series:
+        for load, trial in representatives(series).items():
+            key = trial["system"], str(trial["workload"]).partition("?")[0]
+            systems.setdefault(key, []).append(_Point(series, load, trial, settings_of(trial)))
+    names = dict.fromkeys(name for points in systems.values() for point in points for name in point.settings)
     for name in names:
-        lines: dict[tuple[Any, ...], list[tuple[Series, Load, TrialDocument]]] = {}
-        for point in every:
-            own = settings_of(point[2])
-            if name in own:
-                others = tuple(sorted(item for item in own.items() if item[0] != name))
-                key = (point[2]["system"], str(point[2]["workload"]).partition("?")[0], others)
-                lines.setdefault(key, []).append(point)
-        kept = [_line(name, points) for points in lines.values() if len(_values(name, points)) > 1]
-        if kept:
-            by_setting[name] = kept
+        if lines := [line for points in systems.values() for line in _lines(name, points)]:
+            by_setting[name] = lines
     return by_setting
 
 
-def _values(name: str, points: Sequence[tuple[Series, Load, TrialDocument]]) -> set[str]:
-    return {settings_of(trial)[name] for _, _, trial in points}
+def _lines(name: str, points: Sequence[_Point]) -> Iterator[Line]:
+    """Yield the lines of a setting through the trials of one system."""
+    points = [point for point in points if name in point.settings]
+    together = _together(name, points)
+    lines: dict[tuple[tuple[str, str], ...], list[_Point]] = {}
+    for point in points:
+        others = tuple(sorted(item for item in point.settings.items() if item[0] not in together))
+        lines.setdefault(others, []).append(point)
+    for line in lines.values():
+        if len({point.settings[name] for point in line}) > 1:
+            trials = {(point.settings[name], point.load): point.trial for point in line}
+            yield Line(_without(together, line[0]), line[0].series, trials)
 
 
-def _line(name: str, points: Sequence[tuple[Series, Load, TrialDocument]]) -> Line:
-    series = points[0][0]
-    trials = {(settings_of(trial)[name], load): trial for _, load, trial in points}
-    without = re.sub(rf"[ ?&]?{re.escape(name)}=[^ &]*", "", series.name)
-    return Line(without, series, trials)
+def _together(name: str, points: Sequence[_Point]) -> set[str]:
+    """Return the settings that change with `name` alone, and it with them; it itself is one."""
+    together = {name}
+    for other in {other for point in points for other in point.settings}:
+        pairs = {(point.settings[name], point.settings.get(other)) for point in points}
+        if len(pairs) == len({ours for ours, _ in pairs}) == len({theirs for _, theirs in pairs}):
+            together.add(other)
+    return together
+
+
+def _without(names: Iterable[str], point: _Point) -> str:
+    """Return the name of a system without what it says of some settings."""
+    label = point.series.name
+    for name in names:
+        label = re.sub(rf"[ ?&]?{re.escape(name)}=[^ &,]*", "", label)
+    variant = point.trial.get("variant", {})
+    return base_of(label, {key: value for key, value in variant.items() if _OF_VARIANT.get(key, key) in names})
 
 
 def rising(values: Sequence[str]) -> list[str]:
