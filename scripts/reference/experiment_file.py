@@ -12,13 +12,15 @@ from scripts.reference.attributes import documented_attributes
 from scripts.reference.markdown import code, codes, page, prose, table
 
 from dbdyno.experiment.events import Event
+from dbdyno.experiment.factors import FACTORS
 from dbdyno.experiment.limit import Limit
 from dbdyno.experiment.limits import Bound
-from dbdyno.experiment.model import Cpus, Experiment
+from dbdyno.experiment.model import Experiment
 from dbdyno.experiment.own_workload import KEYS, OwnWorkload
 from dbdyno.experiment.rate import Rate
 from dbdyno.experiment.scale import SCALES, SIZED
 from dbdyno.experiment.system_spec import SystemSpec
+from dbdyno.experiment.variant import Cpus
 from dbdyno.experiment.workload_spec import WorkloadSpec
 
 HEAD = ("Key", "Value", "Default")
@@ -61,6 +63,7 @@ system = "mariadb"
 settings = { innodb_buffer_pool_size = ["32M", "512M"] }   # a list: one system for each value
 label = "MariaDB"                                          # its name in tables and plots
 scale = ["medium", "full"]                                 # it is left out at the other sizes
+with = { rows = 1_000 }                                    # keys that it has for itself
 ```
 """
 
@@ -82,8 +85,13 @@ if_fails = "warn"                                    # the trial counts even if 
 def experiment_file_page() -> str:
     """Return the page of the experiment file."""
     sized = prose(
-        f"{codes(SIZED)}, options and settings can be a table of sizes: {code('{ small = 1, full = 60 }')}. "
+        f"{codes(SIZED)}, options, settings and each side of `cpus` can be a table of sizes: "
+        f"{code('{ small = 1, full = 60 }')}. "
         f"The sizes are {codes(SCALES)}; [Sizes](../sizes.md) has more."
+    )
+    factors = prose(
+        f"A list of values makes variants of each system for {codes(FACTORS)}. "
+        "[Factors](../first-experiment.md#factors) has examples."
     )
     own = prose(
         "`[workloads.NAME]` declares a workload. [A workload of your own](../own-workload.md) explains these keys."
@@ -95,6 +103,7 @@ def experiment_file_page() -> str:
         "## Keys",
         table(("Key", "Value", "Default", "Meaning"), _rows(Experiment, documented_attributes(Experiment))),
         sized,
+        factors,
         "### cpus",
         table(HEAD, _rows(Cpus)),
         "## Systems",

@@ -102,3 +102,10 @@ def test_the_worst_outcome_decides_the_status():
     assert (status("same", "faster"), status("same", "unstable"), status("same", "not judged")) == (0, 2, 2)
     assert status("same", "slower", "unstable") == 1
     assert (status("unstable", allow=True), status("not judged", allow=True)) == (0, 2)
+
+
+def test_an_experiment_that_varies_a_key_is_refused(dbdyno, fake_load, fake_system):
+    status, _, err = _ci(dbdyno, "--set", "seconds=[1, 2]", "--seconds", "1")
+    assert (status, err) == (0, "")
+    status, _, err = _ci(dbdyno, "--set", "load_threads=[1, 2]")
+    assert status == 2 and "game: varies load_threads; base and head need one value, e.g. --set load_threads=…" in err

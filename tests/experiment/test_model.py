@@ -3,7 +3,7 @@
 import pytest
 from pydantic import ValidationError
 
-from dbdyno.experiment.model import Experiment, size_bytes
+from dbdyno.experiment.model import Experiment
 
 LEAST = {"workload": "game", "system": "sqlite", "rows": 10, "clients": 1, "seconds": 1}
 
@@ -124,8 +124,7 @@ def test_a_label_is_kept():
     assert read(system={"system": "mariadb", "label": "ours"}).system[0].label == "ours"
 
 
-def test_sizes():
-    assert (size_bytes("512M"), size_bytes("2G"), size_bytes("1000")) == (512 << 20, 2 << 30, 1000)
+def test_a_memory_limit_in_bytes():
     assert read(memory_limit="64M").memory_limit_bytes == 64 << 20
     assert read().memory_limit_bytes is None
 

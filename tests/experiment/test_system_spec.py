@@ -2,7 +2,7 @@
 
 import pytest
 
-from dbdyno.experiment.system_spec import bare_name, format_system, parse_system, with_labels
+from dbdyno.experiment.system_spec import bare_name, format_system, parse_system, with_labels, with_settings
 
 
 def labels(*texts):
@@ -139,3 +139,12 @@ def test_a_bare_name_has_neither_settings_nor_user():
     assert bare_name(parse_system("cache-aside(memcached?memory=1, mysql://u:pw@h/d?engine=Aria)")) == (
         "cache-aside(memcached, mysql://h/d)"
     )
+
+
+def test_a_setting_of_a_part_goes_to_each_part_of_that_name():
+    spec = with_settings(
+        parse_system("result-cache(memcached*2, mariadb)"), {"memcached.memory": "8", "ttl": "1", "mariadb.a.b": "2"}
+    )
+    assert [part.settings for part in spec.parts] == [{"memory": "8"}, {"memory": "8"}, {"a.b": "2"}]
+    assert spec.settings == {"ttl": "1"}
+    assert with_settings(parse_system("mongodb"), {"net.compression": "x"}).settings == {"net.compression": "x"}

@@ -81,6 +81,9 @@ def paired(experiment: str, sides: tuple[str, str], options: dict[str, Any]) -> 
     named = read_experiment(experiment, {**overrides_of(asked), **whole})
     if named.experiment.rate or named.experiment.find_rate:
         raise UserError(f"{experiment}: is an open loop, whose throughput is the requested rate; name a closed one")
+    if len(named.experiment.variants) > 1:
+        key = next(iter(named.experiment.system[0].variant.given))
+        raise UserError(f"{experiment}: varies {key}; base and head need one value, e.g. --set {key}=…")
     return named
 
 

@@ -33,6 +33,8 @@ def refuse_for_program(experiment: Experiment, program: str) -> None:
     """Raise UserError if a workload that a program drives is to have another client, or what that client lacks."""
     if libraries := [client for client in experiment.client if client != NATIVE]:
         raise UserError(f"client: the workload '{program}' is driven by {program}; leave '{libraries[0]}' out")
+    if experiment.load_threads:
+        raise UserError(f"load_threads: {program} has a thread for each client; leave load_threads out")
     _check_load(experiment, program)
 
 

@@ -12,9 +12,15 @@ from dbdyno.conduct.listener import Listener
 from dbdyno.conduct.load_client import Supervision
 from dbdyno.conduct.states import States
 from dbdyno.experiment.model import Experiment
+from dbdyno.experiment.workload_spec import WorkloadSpec
 from dbdyno.hosts.crew import Crew
 from dbdyno.results.write import RunFolder
 from dbdyno.systems.running.guard import Guard
+
+
+def data_of(experiment: Experiment, workload: WorkloadSpec) -> str:
+    """Return what tells the data of a workload from others: over other rows a query has another answer."""
+    return f"{workload}, {experiment.rows} rows, {sorted(workload.options.items())}"
 
 
 @dataclass(frozen=True)
@@ -35,8 +41,8 @@ class Context:
     """One run going on.
 
     ceilings: what was measured of the load client alone, by what decides it. said: what cannot be seen and was told.
-    states: the loaded data that later repetitions start from. answers: who
-    answered each analytic query of a workload first, and what. crew: the hosts that issue the load, if this one does
+    states: the loaded data that later repetitions start from. answers: who answered each analytic query first, and
+    what, by its data (`data_of`) and name. crew: the hosts that issue the load, if this one does
     not. earlier: what earlier sessions of a resumed run completed.
     """
 

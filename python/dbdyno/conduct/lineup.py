@@ -34,8 +34,9 @@ def build_lineup(experiment: Experiment, specs: Iterable[SystemSpec]) -> Lineup:
     """Build every system for every workload; raises UserError if there is none or it cannot be so."""
     return Lineup(
         {
-            (spec.label, workload): build(sized(spec, workload.data_bytes(experiment.rows)))
+            (spec.label, workload): build(sized(spec, workload.data_bytes(own.rows)))
             for spec in specs
-            for workload in experiment.workload
+            for own in (experiment.of(spec),)
+            for workload in own.workload
         }
     )

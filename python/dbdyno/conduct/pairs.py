@@ -57,7 +57,7 @@ def more_pairs(
     """
     run, began_s = list(planned), time.monotonic()
     if rule is None and context.experiment.precise is not None:
-        rule = Precise(context.experiment, [system.label for system in systems])
+        rule = Precise(context.experiment, systems)
     pass_s: float | None = None
     while rule:
         now_s = time.monotonic()

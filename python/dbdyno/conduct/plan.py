@@ -142,6 +142,7 @@ def make_plan(
         warmup_s=experiment.warmup_seconds,
         duration_s=experiment.seconds,
         operation_timeout_s=experiment.operation_timeout_seconds,
+        threads=experiment.load_threads,
         cpus=experiment.cpus.client,
         library=workload.program,
     )

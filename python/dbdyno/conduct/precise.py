@@ -4,8 +4,10 @@ from collections.abc import Sequence
 from pathlib import Path
 
 from dbdyno.experiment.model import MOST_PAIRS, Experiment
+from dbdyno.experiment.system_spec import SystemSpec
 from dbdyno.experiment.trials import Cell, Preparation, cell_of, cells_of
 from dbdyno.results.read import read_trial
+from dbdyno.results.rivals import against
 from dbdyno.results.usable import compared_rate_per_s, unusable
 from dbdyno.stats.comparison import compare, is_narrow
 
@@ -17,15 +19,17 @@ class Precise:
     valid.
     """
 
-    def __init__(self, experiment: Experiment, labels: list[str]) -> None:
-        """Take the experiment, which has `precise`, and the labels of its systems."""
-        self._experiment, self._labels = experiment, labels
+    def __init__(self, experiment: Experiment, systems: Sequence[SystemSpec]) -> None:
+        """Take the experiment, which has `precise`, and its systems."""
+        self._experiment = experiment
+        self._labels = [system.label for system in systems]
+        self._pairs = against({system.label: system.variant.words for system in systems})
         self._taken: set[str] = set()
         self._given_up: set[Cell] = set()
         self._by_cell: dict[Cell, dict[str, list[float]]] = {}
 
     def undecided(self, folder: Path, planned: Sequence[Preparation], pass_s: float) -> list[Cell]:
-        """Return the cells in which the interval of some system against the first is too wide, until 20 pairs."""
+        """Return the cells in which the interval of some comparison is too wide, until 20 pairs."""
         if planned[-1].repeat >= MOST_PAIRS:
             return []
         self._take(folder / "trials", planned)
@@ -48,5 +52,5 @@ class Precise:
         """Return whether any comparison in a cell is not yet known as exactly as wanted."""
         if cell in self._given_up:
             return False
-        baseline, *others = self._by_cell[cell].values()
-        return any(not is_narrow(compare(baseline, other), self._experiment.precise or 0.0) for other in others)
+        sides, wanted = self._by_cell[cell], self._experiment.precise or 0.0
+        return any(not is_narrow(compare(sides[first], sides[other]), wanted) for first, other in self._pairs)

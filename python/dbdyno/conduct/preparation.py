@@ -34,6 +34,7 @@ def run_preparation(context: Context, preparation: Preparation) -> Iterator[Outc
     Trials that an earlier session completed are not run again. If all are complete, nothing is started.
     Raises RunFailed if what was made on an attached store could not be removed.
     """
+    context = replace(context, experiment=context.experiment.of(preparation.system))
     trials, until_flat = list(preparation.trials), UntilFlat(context)
     yield from _pass_complete(context, trials, until_flat)
     while trials and not context.interrupts.requested:
@@ -227,6 +228,7 @@ def make_launch_of(experiment: Experiment, guard: Guard, log_folder: Path) -> La
         tuple(experiment.cpus.server) if experiment.cpus.server else None,
         experiment.memory_limit_bytes,
         answer_timeout_s=experiment.operation_timeout_seconds,
+        data_dir=experiment.data_directory,
     )
 
 

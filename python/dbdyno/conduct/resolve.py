@@ -5,6 +5,7 @@ import resource
 from collections.abc import Iterator
 from dataclasses import dataclass
 from itertools import chain
+from pathlib import Path
 
 from dbdyno.conduct import on_hosts
 from dbdyno.conduct.clients import driven, missing_library
@@ -38,22 +39,25 @@ class Resolved:
 
 def resolve(experiment: Experiment) -> Resolved:
     """Return what can be run; raises UserError if something cannot, unless it is only missing and may be skipped."""
-    _check_cpus(experiment)
     elsewhere = experiment.hosts is not None and experiment.hosts.server is not None
-    for workload in experiment.workload:
-        kind_of(workload).refuse(experiment, workload)
+    for variant in experiment.variants:
+        _check_cpus(variant)
+        _check_data_dir(variant)
+        for workload in variant.workload:
+            kind_of(workload).refuse(variant, workload)
     systems: list[SystemSpec] = []
     skipped: list[tuple[SystemSpec, str]] = []
     specs = driven(experiment)
     lineup = build_lineup(experiment, specs)
     for spec in specs:
-        built = [(workload, lineup.find(spec, workload)) for workload in experiment.workload]
+        own = experiment.of(spec)
+        built = [(workload, lineup.find(spec, workload)) for workload in own.workload]
         for workload, system in built:
             _check_operations(workload, system)
             kind_of(workload).refuse_system(workload, system)
-            _check_pipeline(experiment, workload, system)
-            _check_limits(experiment, system)
-            _check_events(experiment, system)
+            _check_pipeline(own, workload, system)
+            _check_limits(own, system)
+            _check_events(own, system)
         programs = (kind_of(workload).missing(workload, system) for workload, system in built)
         actions = (_missing_action(experiment, system) for _, system in built)
         lacking = next(filter(None, chain(programs, actions)), None)
@@ -82,6 +86,11 @@ def _check_cpus(experiment: Experiment) -> None:
             if cpu not in usable:
                 there = ", ".join(map(str, sorted(usable)))
                 raise UserError(f"cpus.{side}: dbdyno may not use CPU {cpu} here; it may use {there}")
+
+
+def _check_data_dir(experiment: Experiment) -> None:
+    if experiment.data_dir and not Path(experiment.data_dir).is_dir():
+        raise UserError(f"data_dir: {experiment.data_dir} is no directory here; make it, or name another")
 
 
 def _check_operations(workload: WorkloadSpec, system: System) -> None:
@@ -126,6 +135,13 @@ def _check_limits(experiment: Experiment, system: System) -> None:
         raise UserError(
             f"memory_limit: '{spec.label}' {why}, so its memory cannot be limited; leave one of the two out"
         )
+    if experiment.data_dir and spec.attached:
+        raise UserError(f"data_dir: '{spec.label}' was not started by dbdyno and has its data; leave data_dir out")
+    if "cpus.server" in spec.variant.given and (system.embedded or spec.attached):
+        why = "runs inside the load client" if system.embedded else "was not started by dbdyno"
+        raise UserError(f"cpus.server: '{spec.label}' {why} and is not pinned; leave the list out, or this system")
+    if experiment.load_threads and system.embedded:
+        raise UserError(f"load_threads: '{spec.label}' takes a thread for each client; leave load_threads out")
     if system.embedded and max(experiment.clients) > EMBEDDED_CLIENTS_MAX:
         raise UserError(
             f"clients: '{spec.label}' is embedded and takes a thread for each client, at most {EMBEDDED_CLIENTS_MAX}"
@@ -182,14 +198,15 @@ def try_out(experiment: Experiment, resolved: Resolved, guard: Guard) -> None:
 
     Raises UserError, quoting the server, for a setting it does not take or a URL where nobody answers.
     """
-    launch_with = (max(experiment.clients), experiment.rows, None, experiment.memory_limit_bytes)
     for spec in resolved.systems:
-        if not (spec.attached or spec.settings or any(part.settings for part in spec.parts) or experiment.memory_limit):
+        own = experiment.of(spec)
+        if not (spec.attached or spec.settings or any(part.settings for part in spec.parts) or own.memory_limit):
             continue
-        system = resolved.lineup.find(spec, experiment.workload[0])
+        system = resolved.lineup.find(spec, own.workload[0])
         with guard.scratch() as logs:
             try:
-                timeout_s = experiment.operation_timeout_seconds
-                system.start(Launch(guard, logs, *launch_with, answer_timeout_s=timeout_s))
+                timeout_s = own.operation_timeout_seconds
+                launch_with = (max(own.clients), own.rows, None, own.memory_limit_bytes)
+                system.start(Launch(guard, logs, *launch_with, answer_timeout_s=timeout_s, data_dir=own.data_directory))
             finally:
                 system.stop()

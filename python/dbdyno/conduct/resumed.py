@@ -14,7 +14,7 @@ from typing import Any
 
 from dbdyno.conduct.beginning import Beginning, Document, Opened, describe_conditions, describe_session, recording
 from dbdyno.conduct.confirm import CUT_SHORT
-from dbdyno.conduct.context import Context
+from dbdyno.conduct.context import Context, data_of
 from dbdyno.conduct.earlier import Earlier
 from dbdyno.conduct.journal import Journal
 from dbdyno.conduct.listener import Listener, Outcome
@@ -151,7 +151,7 @@ class ResumedRun(Beginning):
             system = resolved.lineup.find(preparation.system, preparation.workload)
             with guard.scratch() as logs:
                 try:
-                    system.start(make_launch_of(experiment, guard, logs))
+                    system.start(make_launch_of(experiment.of(preparation.system), guard, logs))
                     origins = system.origins()
                     servers = [server | origins.get(server["name"], {}) for server in system.servers()]
                     self._earlier.refuse_other_servers(label, servers)
@@ -209,7 +209,7 @@ class ResumedRun(Beginning):
         for outcome in self._earlier.outcomes.values():
             about = read_object(self._path / "trials" / outcome.trial.name / "trial.json")
             for query in (about.get("analysis") or {}).get("queries", ()):
-                asked = str(outcome.trial.workload), query["name"]
+                asked = data_of(context.experiment.of(outcome.trial.system), outcome.trial.workload), query["name"]
                 context.answers.setdefault(asked, (outcome.trial.system.label, query["answer"]))
 
     def describe(self, context: Context) -> Document:

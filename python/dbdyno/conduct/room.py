@@ -18,12 +18,13 @@ def check_room(
     Systems are loaded one after the other, so each must fit alone. What somebody else's server holds is not known.
     room: of the host that starts the systems, if that is not this one. host: its name.
     """
-    free = room or free_room(experiment.memory_limit_bytes)
     on_host = f" on {host}" if host else ""
     for spec in systems:
-        for workload in experiment.workload:
-            needed = kind_of(workload).space(experiment, workload, lineup.find(spec, workload))
-            what = f"{spec.label}: {experiment.rows:,} rows of {workload} take about"
+        own = experiment.of(spec)
+        free = room or free_room(own.memory_limit_bytes, own.data_directory)
+        for workload in own.workload:
+            needed = kind_of(workload).space(own, workload, lineup.find(spec, workload))
+            what = f"{spec.label}: {own.rows:,} rows of {workload} take about"
             remedy = "give fewer --rows" + (" or --scale small" if experiment.scale not in (None, "small") else "")
             if needed.disk_bytes > free.disk_bytes:
                 raise UserError(

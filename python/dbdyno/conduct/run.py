@@ -5,6 +5,7 @@ from contextlib import ExitStack, closing, nullcontext, suppress
 from dataclasses import dataclass, replace
 from itertools import chain
 from pathlib import Path
+from statistics import fmean
 
 from dbdyno.conduct.beginning import Beginning, NewRun, say_of
 from dbdyno.conduct.context import Context
@@ -97,8 +98,9 @@ def _record(
     """Write what the folder begins with, run everything, and write how it ended."""
     folder = context.folder
     described = beginning.describe(context)
-    trial_s = context.experiment.warmup_seconds + context.experiment.seconds
     trials = [trial for preparation in preparations for trial in preparation.trials]
+    lengths_s = [own.warmup_seconds + own.seconds for own in (context.experiment.of(trial.system) for trial in trials)]
+    trial_s = round(fmean(lengths_s))
     left = sum(not context.earlier.is_complete(trial) for trial in trials)
     context.listener.run_begins(folder.path, left, trial_s)
     if left < len(trials):

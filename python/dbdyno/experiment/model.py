@@ -5,16 +5,17 @@ from collections.abc import Sized
 from dataclasses import replace
 from itertools import count, product, takewhile
 from math import prod
+from pathlib import Path
 from typing import Annotated, Any, Literal
 
 from pydantic import (
     AfterValidator,
     BaseModel,
     BeforeValidator,
-    ConfigDict,
     Field,
     InstanceOf,
     PlainSerializer,
+    ValidationError,
     ValidationInfo,
     model_validator,
 )
@@ -23,10 +24,8 @@ from dbdyno.experiment.bounds import (
     MOST_CLIENTS_OF_A_TRIAL,
     MOST_PIPELINE,
     MOST_REPEAT,
-    MOST_SECONDS,
-    MOST_SIZE_BYTES,
-    MOST_TIMEOUT_SECONDS,
     MOST_TRIALS,
+    brief,
     check_variants,
     check_whole,
     cut,
@@ -34,6 +33,7 @@ from dbdyno.experiment.bounds import (
 from dbdyno.experiment.clients import NATIVE, check_clients
 from dbdyno.experiment.delay import read_delays
 from dbdyno.experiment.events import Event, check_events
+from dbdyno.experiment.factors import expand_factors
 from dbdyno.experiment.hosts import Hosts
 from dbdyno.experiment.limit import Limit, parse_limit
 from dbdyno.experiment.limits import Bound, read_limits
@@ -41,8 +41,24 @@ from dbdyno.experiment.own_workload import OwnWorkload
 from dbdyno.experiment.percent import parse_percent
 from dbdyno.experiment.rate import Rate, read_rates
 from dbdyno.experiment.scale import at_scale
-from dbdyno.experiment.system_spec import SystemSpec, checked_setting, parse_system, with_labels
-from dbdyno.experiment.workload_spec import WorkloadSpec, check_options, parse_workload, variants
+from dbdyno.experiment.size import size_bytes
+from dbdyno.experiment.system_spec import SystemSpec, checked_setting, parse_system, with_labels, with_settings
+from dbdyno.experiment.variant import (
+    NO_RESTART,
+    STRICT,
+    Arrivals,
+    Cpus,
+    Directory,
+    LoadThreads,
+    MemoryLimit,
+    Rows,
+    Seconds,
+    TimeoutSeconds,
+    Variant,
+    WarmupSeconds,
+    read_option,
+)
+from dbdyno.experiment.workload_spec import WorkloadSpec, check_options, own_options, parse_workload, variants
 from dbdyno.experiment.workloads import WORKLOADS, Kind
 
 FEWEST_PAIRS, MOST_PAIRS = 5, 20
@@ -57,11 +73,6 @@ ON_STALL = "on-stall"
 """The profile that is taken during a trial, if it stalls."""
 LEAST_BEFORE_STALL_S, STALL_S = 5, 2
 """Measured seconds that a stall is compared with, and those in a row that show it: many stores have one slow second."""
-_SIZE_UNITS = {"": 1, "K": 1 << 10, "M": 1 << 20, "G": 1 << 30, "T": 1 << 40}
-
-
-class _Strict(BaseModel):
-    model_config = ConfigDict(extra="forbid", strict=True, frozen=True, arbitrary_types_allowed=True)
 
 
 def _as_list(value: Any) -> Any:
@@ -80,9 +91,9 @@ def _read_system(entry: Any) -> list[SystemSpec]:
         raise ValueError(
             'a system is a string such as "mariadb", or a table: {system = "mariadb", settings = {…}, label = "…"}'
         )
-    if unknown := set(entry) - {"system", "settings", "label"}:
-        raise ValueError(f"a system has no key '{unknown.pop()}'; it has system, settings, label and scale")
-    spec = parse_system(entry["system"])
+    if unknown := set(entry) - {"system", "settings", "label", "with"}:
+        raise ValueError(f"a system has no key '{unknown.pop()}'; it has system, settings, label, with and scale")
+    spec = replace(parse_system(entry["system"]), variant=_read_variant(entry.get("with", {})))
     table = entry.get("settings", {})
     if not isinstance(table, dict):
         raise ValueError('settings is a table, e.g. settings = {innodb_buffer_pool_size = ["64M", "256M"]}')
@@ -91,7 +102,17 @@ def _read_system(entry: Any) -> list[SystemSpec]:
         raise ValueError(f"label = {cut(repr(label))}: give text in one line")
     choices = [[(key, _setting(key, value)) for value in _as_list(values)] for key, values in table.items()]
     check_variants(f"settings of '{entry['system']}'", choices)
-    return [replace(spec, settings={**spec.settings, **dict(chosen)}, label=label) for chosen in product(*choices)]
+    return [with_settings(replace(spec, label=label), dict(chosen)) for chosen in product(*choices)]
+
+
+def _read_variant(table: Any) -> Variant:
+    try:
+        return Variant.model_validate(table)
+    except ValidationError as error:
+        detail = error.errors(include_url=False)[0]
+        key = ".".join(map(str, detail["loc"])) or "with"
+        said = detail["msg"].removeprefix("Value error, ")
+        raise ValueError(f"{key} = {brief(detail['input'])}: {said}") from None
 
 
 def _setting(key: str, value: Any) -> str:
@@ -128,8 +149,8 @@ def _check_pipeline(value: list[int]) -> list[int]:
     return value
 
 
-def _read_option(value: Any) -> Any:
-    return str(value) if isinstance(value, int) and not isinstance(value, bool) else value
+def _read_restart(value: Any) -> Any:
+    return None if value == NO_RESTART else value
 
 
 def _read_limit(value: Any) -> Limit:
@@ -174,33 +195,14 @@ def _read_workloads(value: Any, info: ValidationInfo) -> list[WorkloadSpec]:
     return specs
 
 
-def size_bytes(text: str) -> int:
-    """Return the bytes of a size such as `512M`, `2G` or `1000000`; raises ValueError if it is none."""
-    match = re.fullmatch(r"(\d{1,20})\s*([KMGT]?)i?B?", text.strip())
-    if not match:
-        raise ValueError(f'\'{cut(text)}\' is no size; write e.g. "512M" or "2G"')
-    return int(match[1]) * _SIZE_UNITS[match[2]]
-
-
-def _check_size(value: str) -> str:
-    if size_bytes(value) > MOST_SIZE_BYTES:
-        raise ValueError(f"{cut(value)}: at most {MOST_SIZE_BYTES >> 40:,}T")
-    return value
-
-
-class Cpus(_Strict):
-    """Processors, by number, that the load client and the servers are pinned to; null is any."""
-
-    client: list[Annotated[int, Field(ge=0)]] | None = None
-    server: list[Annotated[int, Field(ge=0)]] | None = None
-
-
-class Experiment(_Strict):
+class Experiment(BaseModel):
     """One experiment, and how each of its trials is run.
 
     Trials: systems × settings × workloads × pipelines × network delays × rates × clients × repetitions.
     The text under each key is what docs/reference/experiment-file.md says of it.
     """
+
+    model_config = STRICT
 
     question: str = ""
     """The question that the experiment answers; the report shows it."""
@@ -215,20 +217,22 @@ class Experiment(_Strict):
     ]
     """One workload or a list, each as `name` or `name?option=value`."""
     system: Annotated[list[SystemSpec], BeforeValidator(_read_systems), Field(min_length=1)]
-    """The systems under test: text, a table with `system`, `settings`, `label` and `scale`, or a list of these."""
+    """The systems under test: text, a table with `system`, `settings`, `label`, `with`, `scale`, or a list."""
     client: Annotated[list[str], BeforeValidator(_as_list), AfterValidator(check_clients)] = [NATIVE]
     """The clients that drive the stores: the native load client, or client libraries for Python."""
     if_missing: Literal["error", "skip"] = "error"
     """A system that is not installed ends the run, or is left out."""
     scale: Literal["small", "medium", "full"] | None = None
     """Which of the sizes in this file to use; `small` if the file has sizes and nobody chooses."""
-    rows: Annotated[int, Field(ge=1, le=(1 << 31) - 1)]
+    combine: Literal["matrix", "zip"] = "matrix"
+    """How several lists make variants: every combination, or the first of each, the second of each and so on."""
+    rows: Rows
     """Rows per table, in the workload's own unit (`tpcc` counts warehouses)."""
     clients: Annotated[list[int], BeforeValidator(_read_clients), AfterValidator(_check_clients)]
     """Numbers of clients, each a trial of its own; `"1..64"` doubles, `"1.."` needs `until_flat`."""
     rate: Annotated[list[Rate], BeforeValidator(read_rates)] | None = None
     """Transactions per second of an open loop, or shares such as `"50%"` of the closed loops' throughput."""
-    arrivals: Literal["constant", "poisson"] | None = None
+    arrivals: Arrivals | None = None
     """Gaps between the arrivals of an open loop: equal, or exponentially distributed."""
     find_rate: Annotated[Limit, BeforeValidator(_read_limit)] | None = None
     """Searches for the highest rate that holds this limit, such as `"p99 < 10ms"`."""
@@ -238,7 +242,7 @@ class Experiment(_Strict):
     """Requests that a client sends at once before it reads the answers; a list is a factor."""
     network_delay_us: Annotated[list[int], BeforeValidator(read_delays)] = [0]
     """How long a client waits between an answer and its next request; a list is a factor."""
-    restart: Literal["lukewarm", "cold"] | None = None
+    restart: Annotated[Literal["lukewarm", "cold"] | None, BeforeValidator(_read_restart)] = None
     """Starts the store again before each trial, with its files in the kernel's memory (lukewarm) or not (cold)."""
     ceiling: bool = True
     """Measures the load client alone, too."""
@@ -246,9 +250,9 @@ class Experiment(_Strict):
     """Watches host, processes and stores while a trial runs."""
     host: bool = True
     """Measures the host itself for two seconds before the first trial."""
-    seconds: Annotated[int, Field(ge=1, le=MOST_SECONDS)]
+    seconds: Seconds
     """Measured seconds of each trial."""
-    warmup_seconds: Annotated[int, Field(ge=0, le=MOST_SECONDS)] = 1
+    warmup_seconds: WarmupSeconds = 1
     """Seconds before these. They are recorded, and figures leave them out."""
     warmup: Literal["auto"] | None = None
     """`"auto"` cuts at the detected steady state, but never before `warmup_seconds`."""
@@ -260,12 +264,16 @@ class Experiment(_Strict):
     """Ends a sweep of clients when two steps rise by less than this over the best before, such as `"3%"`."""
     seed: Annotated[int, Field(ge=0, lt=1 << 63)] = 1
     """The source of every random choice; the same seed repeats them."""
-    operation_timeout_seconds: Annotated[int, Field(ge=1, le=MOST_TIMEOUT_SECONDS)] = 10
+    operation_timeout_seconds: TimeoutSeconds = 10
     """An operation without an answer after so long is an error."""
     cpus: Cpus = Cpus()
     """Processors that client and servers are pinned to, such as `{ client = [0], server = [1] }`."""
-    memory_limit: Annotated[str, AfterValidator(_check_size)] | None = None
+    load_threads: LoadThreads | None = None
+    """Threads of the load client (default: half of its processors, at least two)."""
+    memory_limit: MemoryLimit | None = None
     """Memory limit of each server, such as `"512M"`."""
+    data_dir: Directory | None = None
+    """Directory below which servers keep their data, and so the disk (default: `DBDYNO_DATA_DIR`)."""
     hosts: Hosts | None = None
     """Hosts that issue the load in the place of this one: a table with `address` and `client`."""
     confirm_limit: bool = False
@@ -283,7 +291,7 @@ class Experiment(_Strict):
         """Make a variant of each workload for each combination of the options that are lists: `batch-get?batch=10`."""
         if not isinstance(data, dict) or not isinstance(data.get("options"), dict):
             return data
-        options = {key: [_read_option(choice) for choice in _as_list(value)] for key, value in data["options"].items()}
+        options = {key: [read_option(choice) for choice in _as_list(value)] for key, value in data["options"].items()}
         lists = {key: options.pop(key) for key, value in data["options"].items() if isinstance(value, list)}
         data = {**data, "options": {key: value for key, (value,) in options.items()}}
         names = _as_list(data.get("workload"))
@@ -291,6 +299,12 @@ class Experiment(_Strict):
             return data
         check_variants("options", [names, *lists.values()])
         return {**data, "workload": variants(names, lists)}
+
+    @model_validator(mode="before")
+    @classmethod
+    def _variants_of_keys(cls, data: Any) -> Any:
+        """Give each system its choices of the keys that are lists."""
+        return expand_factors(data) if isinstance(data, dict) else data
 
     @model_validator(mode="before")
     @classmethod
@@ -317,7 +331,7 @@ class Experiment(_Strict):
 
     @model_validator(mode="after")
     def _options_fit(self) -> "Experiment":
-        for spec in self.workload:
+        for spec in (spec for variant in self.variants for spec in variant.workload):
             check_options(spec)
         return self
 
@@ -365,8 +379,13 @@ class Experiment(_Strict):
         return self
 
     @model_validator(mode="after")
-    def _loop_fits(self) -> "Experiment":
-        """Refuse what contradicts itself about the open loop."""
+    def _loops_fit(self) -> "Experiment":
+        """Refuse what contradicts itself about the open loop, with the keys of any system."""
+        for variant in self.variants:
+            variant._check_loop()
+        return self
+
+    def _check_loop(self) -> None:
         if self.rate and self.find_rate:
             raise ValueError("rate and find_rate: one gives the rate, the other searches for it; leave one out")
         if self.profile and self.find_rate:
@@ -387,7 +406,6 @@ class Experiment(_Strict):
                     f"rate: {rate.shape} of {rate.length_s} s in all, but only {self.seconds} s are measured; "
                     f"give seconds = {rate.length_s} or more"
                 )
-        return self
 
     @model_validator(mode="after")
     def _stalls_can_be_profiled(self) -> "Experiment":
@@ -437,6 +455,25 @@ class Experiment(_Strict):
                 raise ValueError(f"events: '{spec.name}' has no clients of dbdyno beside them; leave events out")
         return self
 
+    def of(self, spec: SystemSpec) -> "Experiment":
+        """Return the experiment as one of its systems has it, with the keys of its variant."""
+        given, variant = spec.variant.given, spec.variant
+        if not given:
+            return self
+        update = {key: value for key, value in given.items() if "." not in key}
+        if "restart" in given:
+            update["restart"] = _read_restart(variant.restart)
+        cpus = {side: given.get(f"cpus.{side}", getattr(self.cpus, side)) for side in ("client", "server")}
+        options = {**self.options, **variant.options}
+        workload = [own_options(workload, variant.options) for workload in self.workload]
+        return self.model_copy(update={**update, "cpus": Cpus(**cpus), "options": options, "workload": workload})
+
+    @property
+    def variants(self) -> list["Experiment"]:
+        """The experiment as its systems have it, each that differs once."""
+        own = [self.of(spec) for spec in self.system]
+        return list({id(variant): variant for variant in own}.values())
+
     @property
     def of_capacity(self) -> bool:
         """Return whether the rates are shares of what closed loops measure first; they all are, or none."""
@@ -446,7 +483,13 @@ class Experiment(_Strict):
     def prepared_alone(self) -> bool:
         """Return whether each trial has a preparation of its own."""
         crashes = any(workload.kind is Kind.CRASH for workload in self.workload)
-        return self.repeat > 1 or self.restart is not None or crashes
+        restarts = any(variant.restart is not None for variant in self.variants)
+        return self.repeat > 1 or restarts or crashes
+
+    @property
+    def data_directory(self) -> Path | None:
+        """The directory below which servers keep their data, or None."""
+        return Path(self.data_dir) if self.data_dir else None
 
     @property
     def memory_limit_bytes(self) -> int | None:

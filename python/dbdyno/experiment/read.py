@@ -13,12 +13,13 @@ from dbdyno.errors import UserError, did_you_mean
 from dbdyno.experiment.bounds import MOST_DEPTH, brief, cut, read_bounded
 from dbdyno.experiment.events import Event, EventError, line_of_key, place_events
 from dbdyno.experiment.hosts import Hosts
-from dbdyno.experiment.model import Cpus, Experiment
+from dbdyno.experiment.model import Experiment
 from dbdyno.experiment.own_workload import KEYS, OwnWorkload
 from dbdyno.experiment.redact import redact
 from dbdyno.experiment.scale import has_sizes
 from dbdyno.experiment.shipped import SHIPPED, shipped_experiments
 from dbdyno.experiment.toml import parse_toml
+from dbdyno.experiment.variant import Cpus
 from dbdyno.experiment.ycsb import is_ycsb, read_ycsb
 
 _GIVES_WAY = (
@@ -26,6 +27,7 @@ _GIVES_WAY = (
     *((key, "until_flat") for key in ("rate", "find_rate", "repeat", "precise", "restart")),
 )
 """A key that is given, and the one of the file that then no longer holds."""
+_COMBINE = re.compile(r"\s*combine\s*=")
 
 
 @dataclass(frozen=True)
@@ -147,10 +149,14 @@ def _name_of(path: Path) -> str:
 
 
 def _line(path: Path, detail: ErrorDetails) -> str:
-    """Return the line of what is wrong in an own workload or an event, `line 12: `; empty if the file has no such line.
+    """Return the line of what is wrong in an own workload, an event or a zip, `line 12: `; empty if there is none.
 
-    The parser of TOML tells no places, so the wrong word is looked for from where that workload begins.
+    The parser of TOML tells no places, so the wrong word is looked for from where that workload begins. A zip that does
+    not fit has the line that asks for it.
     """
+    if detail["msg"].startswith("Value error, combine = "):
+        lines = path.read_text(encoding="utf-8").splitlines()
+        return next((f"line {number}: " for number, line in enumerate(lines, 1) if _COMBINE.match(line)), "")
     location = [str(part) for part in detail["loc"]]
     if location[:1] == ["events"]:
         return _line_of_event(path, detail)

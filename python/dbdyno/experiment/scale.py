@@ -5,15 +5,17 @@ from typing import Any
 
 SCALES = ("small", "medium", "full")
 """From what anyone can try out to what was published; an experiment that names none is at the first."""
-SIZED = ("rows", "clients", "seconds", "warmup_seconds", "repeat")
+SIZED = ("rows", "clients", "seconds", "warmup_seconds", "repeat", "memory_limit")
+
+_TABLES = ("options", "cpus")
+"""Tables whose values can be given by scale."""
 
 
 def at_scale(document: Mapping[str, Any]) -> dict[str, Any]:
     """Return an experiment's file as it is at its scale.
 
-    By scale can be each of `rows`, `clients`, `seconds`, `warmup_seconds` and `repeat`, the value of an option, the
-    `at` of an event, and of a table of `system` the value of a setting; such a table's own key `scale` says at which
-    scales the system is there.
+    By scale can be each of SIZED, the value of an option, the processors of a side, the `at` of an event, and of a
+    table of `system` the value of a setting; such a table's own key `scale` says at which scales the system is there.
     Raises ValueError for a scale that is unknown, that something is not given for, or that nothing depends on.
     """
     chosen = document.get("scale")
@@ -21,8 +23,9 @@ def at_scale(document: Mapping[str, Any]) -> dict[str, Any]:
         return dict(document)
     scale = chosen or SCALES[0]
     result = {key: _of(scale, key, value) if key in SIZED else value for key, value in document.items()}
-    if isinstance(options := document.get("options"), dict):
-        result["options"] = _each_of(scale, "options", options)
+    for key in _TABLES:
+        if isinstance(table := document.get(key), dict):
+            result[key] = _each_of(scale, key, table)
     if isinstance(events := document.get("events"), list):
         result["events"] = [_each_of(scale, "events", event) if isinstance(event, dict) else event for event in events]
     if isinstance(systems := document.get("system"), dict | list):

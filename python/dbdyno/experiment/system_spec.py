@@ -22,6 +22,7 @@ from urllib.parse import SplitResult, quote, unquote, urlsplit
 from dbdyno.experiment.bounds import MOST_ARRANGED, MOST_TEXT, cut
 from dbdyno.experiment.clients import NATIVE
 from dbdyno.experiment.redact import REDACTED, redact
+from dbdyno.experiment.variant import Variant
 
 _NAME = re.compile(r"[a-z][a-z0-9_.-]*")
 _SETTING = re.compile(r"[A-Za-z][A-Za-z0-9_.-]*")
@@ -51,6 +52,7 @@ class SystemSpec:
     url: where the system is, if dbdyno does not start it.
     label: its name in tables and plots; unique within a run once `with_labels` gave it.
     client: what it is driven by (`dbdyno.experiment.clients`).
+    variant: the keys of the experiment that it has for itself.
     """
 
     name: str
@@ -60,6 +62,7 @@ class SystemSpec:
     label: str = ""
     client: str = NATIVE
     version: str = ""
+    variant: Variant = field(default_factory=Variant)
 
     @property
     def product(self) -> str:
@@ -228,20 +231,42 @@ def _place(url: Url) -> str:
 def with_labels(specs: list[SystemSpec]) -> list[SystemSpec]:
     """Give every system the label it has in tables and plots, unique within the run.
 
-    It is the one given, else the name; where systems share a name the settings are added that not all of them have.
+    It is the one given, else the name; where systems share a name the settings are added that not all of them have, and
+    behind a comma the keys of their variants: `mariadb, rows 1M`.
     Raises ValueError if two are the same configuration or were given the same label.
     """
     names = [spec.label or bare_name(spec) for spec in specs]
-    settings = [_settings_words(spec) for spec in specs]
-    labels = []
-    for name, words in zip(names, settings, strict=True):
-        alike = [set(other) for other, its_name in zip(settings, names, strict=True) if its_name == name]
-        common = set.intersection(*alike)
-        labels.append(" ".join([name, *(word for word in words if word not in common)]))
+    settings = _telling([_settings_words(spec) for spec in specs], names)
+    keys = [tuple(f"{key} {value}" for key, value in spec.variant.words.items()) for spec in specs]
+    variants = _telling(keys, names)
+    labels = [
+        ", ".join([" ".join([name, *words]), *variant])
+        for name, words, variant in zip(names, settings, variants, strict=True)
+    ]
     for label in labels:
         if labels.count(label) > 1:
             raise ValueError(f"two systems have the label '{label}'; leave one out, or give each its own label")
     return [replace(spec, label=label) for spec, label in zip(specs, labels, strict=True)]
+
+
+def _telling(words: list[tuple[str, ...]], names: list[str]) -> list[list[str]]:
+    """Return the words of each system that not all systems of its name have."""
+    common: dict[str, set[str]] = {}
+    for own, name in zip(words, names, strict=True):
+        common[name] = common.get(name, set(own)) & set(own)
+    return [[word for word in own if word not in common[name]] for own, name in zip(words, names, strict=True)]
+
+
+def with_settings(spec: SystemSpec, settings: Mapping[str, str]) -> SystemSpec:
+    """Return a system with more settings; `PART.SETTING` is one of each part of that name of an arrangement."""
+    names = {part.name for part in spec.parts}
+    split = {key: key.partition(".") for key in settings}
+    own = {key: value for key, value in settings.items() if split[key][0] not in names}
+    parts = tuple(
+        with_settings(part, {split[key][2]: settings[key] for key in settings if split[key][0] == part.name})
+        for part in spec.parts
+    )
+    return replace(spec, settings={**spec.settings, **own}, parts=parts)
 
 
 def bare_name(spec: SystemSpec) -> str:

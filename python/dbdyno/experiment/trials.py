@@ -2,14 +2,14 @@
 
 import re
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from itertools import product
 
 from dbdyno.experiment.model import Experiment
 from dbdyno.experiment.order import abba_order
 from dbdyno.experiment.rate import Rate
 from dbdyno.experiment.system_spec import SystemSpec
-from dbdyno.experiment.workload_spec import WorkloadSpec
+from dbdyno.experiment.workload_spec import WorkloadSpec, own_options
 
 
 @dataclass(frozen=True)
@@ -53,11 +53,17 @@ class Preparation:
 class Cell:
     """The common part of a comparison's sides: the workload and the load."""
 
-    workload: WorkloadSpec
+    workload: WorkloadSpec = field(compare=False)
     pipeline: int
     rate: Rate | None
     clients: int
     network_delay_us: int = 0
+    work: str = field(init=False)
+    """The workload without the options of single systems, which no cell tells apart."""
+
+    def __post_init__(self) -> None:
+        """Render the name of the workload, by which cells are compared."""
+        object.__setattr__(self, "work", str(self.workload))
 
     @property
     def slug(self) -> str:
@@ -147,12 +153,13 @@ def _prepare(
     trials = tuple(
         Trial(
             f"{number + index:03d}-{_slug(system.label)}-{cell.slug}",
-            *(system, cell.workload, cell.clients, repeat, cell.rate, cell.pipeline, step, cell.network_delay_us),
+            *(system, own_options(cell.workload, system.variant.options), cell.clients, repeat),
+            *(cell.rate, cell.pipeline, step, cell.network_delay_us),
         )
         for index, cell in enumerate(cells, 1)
     )
     name = f"{len(planned) + 1:02d}-{_slug(system.label)}"
-    return Preparation(name, system, cells[0].workload, repeat, trials)
+    return Preparation(name, system, trials[0].workload, repeat, trials)
 
 
 def search_step(first: Trial, step: int, per_s: float) -> Trial:

@@ -1,7 +1,7 @@
 """A workload of an experiment: its definition and the options it is given."""
 
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from itertools import product
 
 from dbdyno.errors import did_you_mean
@@ -106,6 +106,11 @@ def variants(names: Iterable[str], choices: Mapping[str, Iterable[str]]) -> list
         for values in product(*choices.values())
     ]
     return [name + ("&" if "?" in name else "?") + query for name in names for query in queries]
+
+
+def own_options(spec: WorkloadSpec, options: Mapping[str, str]) -> WorkloadSpec:
+    """Return a workload with the options that a system has for itself."""
+    return replace(spec, common={**spec.common, **options}) if options else spec
 
 
 def check_options(spec: WorkloadSpec) -> None:

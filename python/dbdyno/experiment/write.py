@@ -6,13 +6,14 @@ import tomli_w
 
 from dbdyno.experiment.limits import write_limits
 from dbdyno.experiment.model import Experiment
-from dbdyno.experiment.system_spec import format_system
+from dbdyno.experiment.system_spec import SystemSpec, format_system
 
 
 def to_toml(experiment: Experiment) -> str:
     """Return the experiment, every override and default in it, as TOML."""
     document: dict[str, Any] = experiment.model_dump(
-        exclude={"system", "scale", "rate", "find_rate", "limits", "precise", "until_flat"}, exclude_none=True
+        exclude={"system", "scale", "combine", "rate", "find_rate", "limits", "precise", "until_flat"},
+        exclude_none=True,
     )
     if experiment.rate:
         document["rate"] = [rate.as_written() for rate in experiment.rate]
@@ -22,5 +23,10 @@ def to_toml(experiment: Experiment) -> str:
     for key in ("precise", "until_flat"):
         if (share := getattr(experiment, key)) is not None:
             document[key] = f"{100 * share:.6g}%"
-    document["system"] = [{"system": format_system(spec), "label": spec.label} for spec in experiment.system]
+    document["system"] = [_system(spec) for spec in experiment.system]
     return tomli_w.dumps({key: value for key, value in document.items() if value not in ({}, [])})
+
+
+def _system(spec: SystemSpec) -> dict[str, Any]:
+    variant = spec.variant.model_dump(exclude_unset=True, exclude_none=True)
+    return {"system": format_system(spec), "label": spec.label} | ({"with": variant} if variant else {})

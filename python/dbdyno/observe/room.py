@@ -24,9 +24,9 @@ class FreeRoom:
     memory_bytes: int
 
 
-def free_room(limit_bytes: int | None) -> FreeRoom:
-    """Return this host's room for a server whose memory may be limited."""
-    directory = data_directory()
+def free_room(limit_bytes: int | None, directory: Path | None = None) -> FreeRoom:
+    """Return this host's room for a server whose memory may be limited, with its data below `directory` if given."""
+    directory = directory or data_directory()
     return FreeRoom(str(directory), shutil.disk_usage(directory).free, free_memory_bytes(limit_bytes))
 
 

@@ -39,7 +39,8 @@ class Launch:
     data: a loaded data directory (`System.keep`) to start on a copy of, or None to start empty.
     cold: have none of that copy in the kernel's memory.
     answer_timeout_s: for each answer of a server that is attached to.
-    parent: where its data goes, in a directory of its own; None: below DBDYNO_DATA_DIR, or where temporary files are.
+    data_dir: where its data goes, in a directory of its own; None: below DBDYNO_DATA_DIR, or where temporary files are.
+    parent: the file system whose power will be cut; it goes before data_dir, and for the first server alone.
     address: of this host, at which servers listen; another than loopback lets in clients on other hosts.
     """
 
@@ -54,6 +55,7 @@ class Launch:
     parent: Path | None = None
     answer_timeout_s: float = 10.0
     address: str = LOOPBACK
+    data_dir: Path | None = None
 
 
 @dataclass(frozen=True)
@@ -99,6 +101,7 @@ class System(ABC):
     embedded: True if it runs inside the load client and has no server.
     room: settings that can be a share of the data, such as `25%`, by name.
     storage: what it makes of rows. table_share: what a table loaded in bulk takes, for each byte of its file.
+    several_analysts: several connections for whole tables can be open at once.
     copy_tools: what dumps and restores its tables, by name; only where the store can `copy`.
     forks: True if its server is several processes, of which `server_pids` gives the first.
     can_crash: True if it can be killed, and started again on what it left.
@@ -125,6 +128,7 @@ class System(ABC):
     room: ClassVar[Mapping[str, Room]] = {}
     storage: ClassVar[Storage] = Storage()
     table_share: ClassVar[float] = 1.0
+    several_analysts: ClassVar[bool] = True
     copy_tools: ClassVar[Mapping[str, Tool]] = {}
     forks: ClassVar[bool] = False
     can_crash: ClassVar[bool] = False

@@ -56,6 +56,14 @@ def test_a_directory_is_made_where_the_variable_says(launch, reachable, monkeypa
         PrivateDirectory(launch)
 
 
+def test_a_directory_of_the_experiment_goes_before_the_variable(launch, reachable, monkeypatch):
+    monkeypatch.setenv("DBDYNO_DATA_DIR", str(reachable / "missing"))
+    (reachable / "own").mkdir(mode=0o755)
+    directory = PrivateDirectory(replace(launch, data_dir=reachable / "own"))
+    assert directory.path.parent == reachable / "own"
+    directory.remove()
+
+
 @pytest.mark.skipif(os.geteuid() != 0, reason="servers have a user of their own only where dbdyno is root")
 def test_a_directory_that_servers_cannot_reach_is_refused(launch, tmp_path, monkeypatch):
     closed = tmp_path / "closed"

@@ -20,7 +20,7 @@ from dbdyno.analytics.answers import Answer, difference, plain
 from dbdyno.analytics.catalogue import ANALYSES
 from dbdyno.analytics.files import BATCH_ROWS, Batch
 from dbdyno.analytics.table import Query, Table
-from dbdyno.conduct.context import Context
+from dbdyno.conduct.context import Context, data_of
 from dbdyno.conduct.kinds.base import WorkloadKind, refuse_load
 from dbdyno.conduct.listener import Outcome
 from dbdyno.conduct.own_records import conclusion, hello
@@ -215,7 +215,8 @@ def _ask(context: Context, system: System, query: Query, trial: Trial) -> Asked:
             rows = spent.on(lambda: analyst.ask(query.sql), context.experiment.operation_timeout_seconds)
             times.append(spent.seconds)
             answers.append(plain(rows))
-    first, expected = context.answers.setdefault((str(trial.workload), query.name), (label, answers[0]))
+    key = data_of(context.experiment, trial.workload), query.name
+    first, expected = context.answers.setdefault(key, (label, answers[0]))
     differs = [
         *(f"asked again: {how}" for again in answers[1:] if (how := difference(again, answers[0]))),
         *([f"{how} of {first}"] if (how := difference(answers[0], expected)) else []),

@@ -74,7 +74,7 @@ class CrashKind(WorkloadKind):
 
     def make_volume(self, context: Context, workload: WorkloadSpec) -> Volume | None:
         """Return a file system whose power can be cut, if that is the crash."""
-        return Volume(context.guard) if crash_of(workload) == POWER_CUT else None
+        return Volume(context.guard, context.experiment.data_directory) if crash_of(workload) == POWER_CUT else None
 
     def run(self, context: Context, prepared: Prepared, trial: Trial) -> Iterator[Outcome]:
         yield run_crash(context, prepared, trial)

@@ -57,7 +57,7 @@ class PrivateDirectory:
     def __init__(self, launch: Launch) -> None:
         """Make it, owned by whom servers run as, and registered with the guard."""
         self._guard = launch.guard
-        parent = launch.parent or os.environ.get("DBDYNO_DATA_DIR") or None
+        parent = launch.parent or launch.data_dir or os.environ.get("DBDYNO_DATA_DIR") or None
         try:
             self.path = self._guard.new_directory(parent)
         except OSError as error:

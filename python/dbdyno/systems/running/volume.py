@@ -26,10 +26,10 @@ WITHOUT_ITS_LOG = 2
 class Volume:
     """A mounted file system; path: where it is mounted."""
 
-    def __init__(self, guard: Guard) -> None:
-        """Make and mount it; raises UserError where that is not permitted."""
+    def __init__(self, guard: Guard, parent: Path | None = None) -> None:
+        """Make and mount it, below `parent` if that is given; raises UserError where that is not permitted."""
         self._guard = guard
-        self._folder = guard.new_directory(os.environ.get("DBDYNO_DATA_DIR"))
+        self._folder = guard.new_directory(parent or os.environ.get("DBDYNO_DATA_DIR"))
         # Servers that run as another user must get through.
         self._folder.chmod(0o755)
         self._image, self.path = self._folder / "image", self._folder / "volume"
