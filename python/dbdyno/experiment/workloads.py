@@ -214,7 +214,7 @@ WORKLOADS = {
             "air-traffic",
             "load a table of flights in bulk, and run queries Q0 to Q10, cold and hot",
             (ANALYSE,),
-            {"csv": (), "malformed": ("fail", "skip"), "until": ()},
+            {"csv": (), "malformed": ("fail", "skip"), "until": (), "streams": range(1, 9)},
             Kind.ANALYSIS,
         ),
         Workload(

@@ -47,11 +47,19 @@ class QueryStated(TypedDict):
     differs: str | None
 
 
+class UnansweredStated(TypedDict):
+    """A query that a store failed, or did not answer in time."""
+
+    name: str
+    reason: str
+
+
 class AnalysisStated(TypedDict):
-    """The queries of an analytic workload, and what cold means."""
+    """The queries of an analytic workload, and what cold means; runs of earlier versions have no `unanswered`."""
 
     cold: str
     queries: Sequence[QueryStated]
+    unanswered: NotRequired[Sequence[UnansweredStated]]
 
 
 class AgreementStated(TypedDict):

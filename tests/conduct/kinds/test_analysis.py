@@ -148,3 +148,56 @@ def test_a_source_that_is_none_is_refused_before_anything_starts(tmp_path, optio
 def test_what_it_cannot_do_is_refused(tmp_path, keys, what):
     with pytest.raises((UserError, ValueError), match=what):
         run(tmp_path, **keys)
+
+
+def test_a_query_without_an_answer_is_marked_and_the_others_go_on(tmp_path, monkeypatch):
+    endless = "SELECT COUNT(*) FROM range(100000000) a, range(100000000) b WHERE a.range % 7 = b.range % 3"
+    sqls = {"q0": "SELECT 1", "q1": endless, "q2": "SELECT no_such_column FROM ontime", "q3": "SELECT 3"}
+    queries = tuple(Query(name, name, sql) for name, sql in sqls.items())
+    monkeypatch.setattr(AirTraffic, "queries", lambda self, rows: queries)
+    end, recorded_run = run(tmp_path, system="duckdb", operation_timeout_seconds=1)
+    (trial,) = recorded_run.trials
+    assert end.state == trial.state == "failed"
+    assert "2 of 4 queries have no answer; duckdb: q1: no answer within 1 s" in trial.reason
+    about = trial.about["analysis"]
+    assert [query["name"] for query in about["queries"]] == ["q0", "q3"]
+    assert [(query["name"], "no_such_column" in query["reason"]) for query in about["unanswered"]] == [
+        ("q1", False),
+        ("q2", True),
+    ]
+    assert [check["name"] for check in trial.recorded.checks if not check["ok"]] == ["q1: an answer", "q2: an answer"]
+
+
+def test_streams_ask_the_hot_queries_at_once(tmp_path):
+    end, recorded_run = run(tmp_path, system="duckdb", options={"until": "2009-12", "streams": [1, 3]})
+    assert (end.state, end.reason) == ("complete", None)
+    assert [trial.about["workload"] for trial in recorded_run.trials] == [
+        "air-traffic?streams=1",
+        "air-traffic?streams=3",
+    ]
+    for trial in recorded_run.trials:
+        asked = trial.about["analysis"]["queries"]
+        assert len(asked) == 15 and all(len(query["hot_s"]) == 3 for query in asked)
+
+
+def test_a_stream_that_answers_otherwise_fails_the_trial(tmp_path, monkeypatch):
+    made = []
+
+    def analyst(self, real=DuckDB.analyst):
+        other = real(self)
+        made.append(other)
+        if len(made) % 2 == 0:
+            other.ask = lambda sql, ask=other.ask: [(7,)] if sql == "SELECT 1" else ask(sql)
+        return other
+
+    monkeypatch.setattr(AirTraffic, "queries", lambda self, rows: (Query("q0", "one", "SELECT 1"),))
+    # The table is loaded by a connection of its own, after one that reads the settings.
+    monkeypatch.setattr(DuckDB, "analyst", analyst)
+    end, _ = run(tmp_path, system="duckdb", options={"streams": "2"})
+    assert end.state == "failed" and "1 of 1 answers differ; q0: asked again: " in end.reason
+
+
+def test_a_store_with_one_connection_has_one_stream(tmp_path, monkeypatch):
+    monkeypatch.setattr(DuckDB, "several_analysts", False)
+    with pytest.raises(UserError, match=r"options\.streams: 'duckdb' has one connection"):
+        run(tmp_path, system="duckdb", options={"streams": "2"})

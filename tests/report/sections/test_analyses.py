@@ -142,3 +142,15 @@ def test_the_sentence_names_what_each_store_took():
     assert sentence(done[:2]) == sentence(done[:1])
     assert "if every column is read: c 5,000 ns." in sentence(done[2:])
     assert sentence(done[1:2]).startswith("No store answered every query")
+
+
+def test_a_query_without_an_answer_is_marked_in_its_place():
+    lacking = trial("b")
+    gone = lacking["analysis"]["queries"].pop(0)
+    lacking["analysis"]["unanswered"] = [{"name": gone["name"], "reason": "b: q0: no answer within 1 s"}]
+    text = printed([lacking, trial("a")])
+    rows = [line.split() for line in text.splitlines() if line.strip().startswith(("q0", "q1"))]
+    assert rows[0] == ["q0", "no", "answer", "1.250", "0.100", "0.200"] and rows[1][0] == "q1"
+    assert "All stores gave the same answers. Without an answer: b, q0: b: q0: no answer within 1 s." in " ".join(
+        text.split()
+    )

@@ -13,7 +13,7 @@ from contextlib import closing
 from dataclasses import asdict, dataclass
 from functools import partial
 from pathlib import Path
-from typing import Any, TypeVar
+from typing import Any, Generic, TypeVar
 
 from dbdyno.analytics.analysis import Analysis
 from dbdyno.analytics.answers import Answer, difference, plain
@@ -24,6 +24,7 @@ from dbdyno.conduct.context import Context, data_of
 from dbdyno.conduct.kinds.base import WorkloadKind, refuse_load
 from dbdyno.conduct.listener import Outcome
 from dbdyno.conduct.own_records import conclusion, hello
+from dbdyno.conduct.streams import Streams
 from dbdyno.conduct.trial import Prepared, describe_trial
 from dbdyno.conduct.waiting import wait_for
 from dbdyno.contract import ProgressRecord, Record
@@ -38,11 +39,13 @@ from dbdyno.systems.space import Space
 
 HOT_RUNS = 3
 """How often each query is asked again right after it was asked cold."""
+STREAMS = "streams"
 LOAD_TIMEOUT_S = 24 * 3600
 DROP_CACHES = Path("/proc/sys/vm/drop_caches")
 
 Document = dict[str, Any]
 Result = TypeVar("Result")
+Connection = TypeVar("Connection", Analyst, Streams)
 
 
 class AnalysisKind(WorkloadKind):
@@ -55,6 +58,10 @@ class AnalysisKind(WorkloadKind):
             raise UserError(
                 f"{attached[0]}: '{workload}' restarts its store for each query: give one that dbdyno starts"
             )
+
+    def refuse_system(self, workload: WorkloadSpec, system: System) -> None:
+        if streams_of(workload) > 1 and not system.several_analysts:
+            raise UserError(f"options.{STREAMS}: '{system.spec.label}' has one connection; give {STREAMS} = 1")
 
     def space(self, experiment: Experiment, workload: WorkloadSpec, system: System) -> Space:
         """Return the room for the largest batch of files and for the table that is made of all."""
@@ -73,6 +80,11 @@ class AnalysisKind(WorkloadKind):
 def find_analysis(workload: WorkloadSpec) -> Analysis:
     """Return what an analytic workload is made of; raises UserError if its options name no files."""
     return ANALYSES[workload.name](workload.options)
+
+
+def streams_of(workload: WorkloadSpec) -> int:
+    """Return how many connections ask a hot query at once."""
+    return int(workload.option(STREAMS)) if STREAMS in workload.definition.options else 1
 
 
 def load_table(context: Context, workload: WorkloadSpec, system: System, folder: Path) -> Document:
@@ -104,7 +116,7 @@ def load_table(context: Context, workload: WorkloadSpec, system: System, folder:
     return {"loaded": loaded, "rows": rows}
 
 
-def _fill(context: Context, spent: _Spent, table: Table, batches: Iterator[Batch], records: Lines) -> int:
+def _fill(context: Context, spent: _Spent[Analyst], table: Table, batches: Iterator[Batch], records: Lines) -> int:
     """Create the table and load batch after batch, removing what was loaded; returns how many rows there are."""
     rows, total = 0, context.experiment.rows
     spent.on(lambda: spent.analyst.create(table), LOAD_TIMEOUT_S)
@@ -132,10 +144,10 @@ def _fill(context: Context, spent: _Spent, table: Table, batches: Iterator[Batch
     return rows
 
 
-class _Spent:
+class _Spent(Generic[Connection]):
     """Does a store's work, and adds up its time in seconds."""
 
-    def __init__(self, context: Context, analyst: Analyst, label: str) -> None:
+    def __init__(self, context: Context, analyst: Connection, label: str) -> None:
         self.analyst, self.label, self._context = analyst, label, context
         self.seconds = 0.0
 
@@ -166,14 +178,28 @@ class Asked:
     differs: str | None
 
 
+@dataclass(frozen=True)
+class Unanswered:
+    """A query that a store failed, or did not answer in time; reason: in its words."""
+
+    name: str
+    what: str
+    sql: str
+    reason: str
+
+
 def run_analysis(context: Context, prepared: Prepared, trial: Trial) -> Outcome:
-    """Ask all queries, and write the trial's folder; a store that fails makes the trial failed, not the run."""
+    """Ask all queries, and write the trial's folder; a query without an answer is marked, and the others go on.
+
+    A store that cannot be started again ends the trial, not the run.
+    """
     context.listener.trial_begins(trial)
     folder = context.folder.trial(trial.name)
     document = describe_trial(context, trial, prepared.name) | prepared.facts
     document |= {"seconds": None, "cache_state": _cold_state()}
     write_object(folder / "trial.json", document)
     asked: list[Asked] = []
+    unanswered: list[Unanswered] = []
     records = Lines(folder / "records.jsonl")
     with closing(records):
         analysis = find_analysis(trial.workload)
@@ -182,18 +208,28 @@ def run_analysis(context: Context, prepared: Prepared, trial: Trial) -> Outcome:
         records.append_object({"record": "phase", "phase": "run", "state": "begin", "at_unix_s": time.time()})
         try:
             for query in every:
-                asked.append(_ask(context, prepared.system, query, trial))
+                prepared.system.restart()
+                _drop_caches(prepared.system)
+                try:
+                    asked.append(_ask(context, prepared.system, query, trial))
+                except RunFailed as no_answer:
+                    unanswered.append(Unanswered(query.name, query.what, query.sql, str(no_answer)))
+                    continue
                 records.append_object({"record": "query", **asdict(asked[-1])})
-            state, reason = _judge(asked)
+            state, reason = _judge(asked, unanswered)
         except DbdynoError as failure:
             state, reason = "failed", str(failure)
-        for record in _records(asked, every, reason if state == "failed" else None):
+        for record in _records(asked, unanswered, len(every), reason if state == "failed" else None):
             records.append_object(record)
     document |= {
         "ended_unix_s": time.time(),
         "state": state,
         "reason": reason,
-        "analysis": {"cold": _cold_words(), "queries": [asdict(query) for query in asked]},
+        "analysis": {
+            "cold": _cold_words(),
+            "queries": [asdict(query) for query in asked],
+            "unanswered": [asdict(query) for query in unanswered],
+        },
     }
     write_object(folder / "trial.json", document)
     hot_s = sum(sum(query.hot_s) for query in asked)
@@ -203,18 +239,17 @@ def run_analysis(context: Context, prepared: Prepared, trial: Trial) -> Outcome:
 
 
 def _ask(context: Context, system: System, query: Query, trial: Trial) -> Asked:
-    """Ask a query of a store that has nothing in memory, then again and again."""
-    system.restart()
-    _drop_caches(system)
+    """Ask a query of a store that has nothing in memory, then again and again; raises RunFailed if it has no answer."""
     label = trial.system.label
     times: list[float] = []
     answers: list[Answer] = []
-    with closing(system.analyst()) as analyst:
-        for _ in range(1 + HOT_RUNS):
-            spent = _Spent(context, analyst, f"{label}: {query.name}")
-            rows = spent.on(lambda: analyst.ask(query.sql), context.experiment.operation_timeout_seconds)
+    with closing(Streams(system, streams_of(trial.workload))) as streams:
+        for ask in (streams.ask_once, *[streams.ask] * HOT_RUNS):
+            spent = _Spent(context, streams, f"{label}: {query.name}")
+            asked = partial(ask, query.sql)
+            every = spent.on(asked, context.experiment.operation_timeout_seconds)
             times.append(spent.seconds)
-            answers.append(plain(rows))
+            answers.extend(map(plain, every))
     key = data_of(context.experiment, trial.workload), query.name
     first, expected = context.answers.setdefault(key, (label, answers[0]))
     differs = [
@@ -247,16 +282,21 @@ def _cold_words() -> str:
     return "the store started anew before each query; files may have been in the page cache, which only root can drop"
 
 
-def _judge(asked: list[Asked]) -> tuple[str, str | None]:
+def _judge(asked: list[Asked], unanswered: list[Unanswered]) -> tuple[str, str | None]:
     differing = [query for query in asked if query.differs]
-    if not differing:
-        return "complete", None
-    return "failed", f"{len(differing)} of {len(asked)} answers differ; {differing[0].name}: {differing[0].differs}"
+    every = len(asked) + len(unanswered)
+    said = []
+    if unanswered:
+        said.append(f"{len(unanswered)} of {every} queries have no answer; {unanswered[0].reason}")
+    if differing:
+        said.append(f"{len(differing)} of {every} answers differ; {differing[0].name}: {differing[0].differs}")
+    return ("failed", "; ".join(said)) if said else ("complete", None)
 
 
-def _records(asked: list[Asked], every: tuple[Query, ...], failure: str | None) -> Iterator[Record]:
+def _records(asked: list[Asked], unanswered: list[Unanswered], every: int, failure: str | None) -> Iterator[Record]:
     """Yield the records after the queries: a pass cold, marked as warm-up, and the passes hot."""
     passes = [{query.name: query.cold_s for query in asked}]
     passes += [{query.name: query.hot_s[run] for query in asked} for run in range(HOT_RUNS)]
     checks = {f"{query.name}: the same answer of every store": query.differs for query in asked}
-    return conclusion(passes, len(asked) == len(every), checks, failure, warmup_passes=1)
+    checks |= {f"{query.name}: an answer": query.reason for query in unanswered}
+    return conclusion(passes, len(asked) == every, checks, failure, warmup_passes=1)

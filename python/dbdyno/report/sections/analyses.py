@@ -16,7 +16,7 @@ from dbdyno.report.core.section import Part, Section
 from dbdyno.report.core.series import Series
 from dbdyno.report.core.terminal import Column, print_columns, say
 from dbdyno.report.core.words import significant
-from dbdyno.results.stated import AnalysisStated, LoadedStated, QueryStated
+from dbdyno.results.stated import AnalysisStated, LoadedStated, QueryStated, UnansweredStated
 
 TIMES = ("cold", "best", "median")
 CELL_WIDTH = 10
@@ -89,7 +89,8 @@ def name(trial: TrialDocument) -> str:
 def _variant(trial: TrialDocument) -> str:
     """Return the values of the options that name a variant of a workload."""
     _, _, options = str(trial["workload"]).partition("?")
-    return " ".join(option.partition("=")[2] for option in options.split("&"))
+    pairs = [option.partition("=") for option in options.split("&")]
+    return " ".join(f"{key} {value}" if value.isdigit() else value for key, _, value in pairs)
 
 
 def is_scans(trials: Sequence[TrialDocument]) -> bool:
@@ -191,10 +192,13 @@ def answers(trials: list[TrialDocument]) -> str:
         for query in analysis_of(trial)["queries"]
         if query["differs"]
     ]
+    missing = [f"{name(trial)}, {query['name']}: {query['reason']}" for trial in trials for query in _unanswered(trial)]
+    lacking = f" Without an answer: {'; '.join(missing)}." if missing else ""
     if differing:
-        return "Answers DIFFER: " + "; ".join(differing)
+        return f"Answers DIFFER: {'; '.join(differing)}{'.' if lacking else ''}{lacking}"
     several = len({trial["label"] for trial in trials}) > 1
-    return "All stores gave the same answers." if several else "Every answer was the same each time."
+    said = "All stores gave the same answers." if several else "Every answer was the same each time."
+    return said + lacking
 
 
 def sentence(trials: Sequence[TrialDocument]) -> str:
@@ -227,13 +231,22 @@ def _columns_in_words(trials: Sequence[TrialDocument]) -> str:
 
 
 def _queries(trials: Sequence[TrialDocument]) -> list[str]:
-    return list(dict.fromkeys(query["name"] for trial in trials for query in analysis_of(trial)["queries"]))
+    """Return the names of all queries, in the order in which they are asked."""
+    answered = sorted(([query["name"] for query in analysis_of(trial)["queries"]] for trial in trials), key=len)
+    names = dict.fromkeys(name for queries in reversed(answered) for name in queries)
+    return list(names | dict.fromkeys(query["name"] for trial in trials for query in _unanswered(trial)))
+
+
+def _unanswered(trial: TrialDocument) -> Sequence[UnansweredStated]:
+    return analysis_of(trial).get("unanswered", ())
 
 
 def _cells(trial: TrialDocument, name: str) -> list[str]:
     for query in analysis_of(trial)["queries"]:
         if query["name"] == name:
             return [f"{seconds:.3f}" for seconds in (query["cold_s"], min(query["hot_s"]), median(query["hot_s"]))]
+    if any(query["name"] == name for query in _unanswered(trial)):
+        return ["no answer", *[""] * (len(TIMES) - 1)]
     return ["–"] * len(TIMES)
 
 

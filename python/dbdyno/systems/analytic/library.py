@@ -25,6 +25,7 @@ class Library(Embedded):
 
     operations = frozenset({ANALYSE})
     table_share: ClassVar[float] = 0.25
+    several_analysts: ClassVar[bool] = False
     choices: ClassVar[dict[str, tuple[str, ...]]] = {}
     numbers: ClassVar[dict[str, int]] = {"threads": 0, "memory_limit_mib": 0}
     settings_query: ClassVar[str]
