@@ -182,7 +182,7 @@ def differences(baseline: Side, candidate: Side) -> list[str]:
 
 
 def are_variants(baseline: Side, candidate: Side) -> bool:
-    """Whether two sides are variants of one run."""
+    """Return whether two sides are variants of one run."""
     return baseline.run is candidate.run and baseline.variant != candidate.variant
 
 

@@ -10,6 +10,7 @@ from dataclasses import dataclass
 from dbdyno.results.conclusions import NextStep
 from dbdyno.results.model import Trial
 from dbdyno.results.read import read_command
+from dbdyno.results.rivals import base_of
 from dbdyno.verdict.budget import AT_WORK
 from dbdyno.verdict.decision import Limited
 from dbdyno.verdict.evidence import Measured
@@ -72,7 +73,12 @@ def _again(trial: Trial) -> list[str] | None:
     words = shlex.split(command) if command else []
     if words[:2] != ["dbdyno", "run"] or len(words) < 3 or words[2].startswith("-"):
         return None
-    return ["dbdyno", "run", words[2], "--system", trial.label]
+    return ["dbdyno", "run", words[2], "--system", _system(trial)]
+
+
+def _system(trial: Trial) -> str:
+    """Return the name of the system that a command takes; its variants are those of the experiment."""
+    return base_of(trial.label, trial.facts.variant)
 
 
 def _nothing(_: Trial) -> Iterator[Step]:
@@ -144,7 +150,8 @@ def _lever(trial: Trial, limit: str) -> Iterator[Step]:
     """Compare with the setting that should move the limit."""
     setting = (trial.facts.levers or {}).get(limit)
     if setting and setting.partition("=")[0] not in (trial.facts.settings or {}):
-        changed = f"{trial.label}{'&' if '?' in trial.label else '?'}{setting}"
+        system = _system(trial)
+        changed = f"{system}{'&' if '?' in system else '?'}{setting}"
         yield Step(f"compare with {setting}", ("--system", changed, "--repeat", "3"))
 
 
