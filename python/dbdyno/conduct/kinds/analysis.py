@@ -148,7 +148,8 @@ class _Spent(Generic[Connection]):
     """Does a store's work, and adds up its time in seconds."""
 
     def __init__(self, context: Context, analyst: Connection, label: str) -> None:
-        self.analyst, self.label, self._context = analyst, label, context
+        self.analyst: Connection = analyst
+        self.label, self._context = label, context
         self.seconds = 0.0
 
     def on(self, work: Callable[[], Result], timeout_s: float) -> Result:
