@@ -6,6 +6,7 @@ import pytest
 
 from dbdyno.conduct.resolve import resolve, try_out
 from dbdyno.errors import RunFailed, UserError
+from dbdyno.hosts import limits
 from dbdyno.systems import ARRANGEMENTS, SYSTEMS
 from helpers import experiment
 
@@ -153,6 +154,19 @@ def test_more_clients_than_file_descriptors_are_refused_with_the_remedy(system, 
     else:
         with pytest.raises(UserError, match=r"file descriptors and 1,000 are allowed here: .*ulimit -Hn 100[12]"):
             resolved(system=system, clients=[1, clients])
+
+
+def test_more_clients_than_ports_are_refused_with_the_remedy(monkeypatch, tmp_path):
+    for known in SYSTEMS.values():
+        monkeypatch.setattr(known, "missing", classmethod(lambda cls: None))
+    ports = tmp_path / "ip_local_port_range"
+    ports.write_text("60000\t60099\n")
+    monkeypatch.setattr(limits, "PORT_RANGE", ports)
+    assert resolved(system="redis", clients=[100]).systems
+    with pytest.raises(UserError, match=r"101 clients need as many ports, and 100 are .*: run `sysctl -w net\.ipv4"):
+        resolved(system="redis", clients=[1, 101])
+    for text in ("redis?connect=socket", "mysql://root@localhost/test?socket=/run/m.sock", "sqlite"):
+        assert resolved(system=text, clients=[101]).systems
 
 
 def test_settings_are_tried_out_and_what_has_none_is_not(fake_system, guard):

@@ -9,6 +9,7 @@ from dbdyno.errors import UserError
 from dbdyno.experiment.model import Experiment
 from dbdyno.hosts.crew import SERVER, Crew, Member
 from dbdyno.hosts.elsewhere import described, written
+from dbdyno.hosts.limits import MORE_PORTS
 from dbdyno.hosts.slices import slices
 from dbdyno.observe.room import FreeRoom
 
@@ -37,7 +38,7 @@ def _check_clients(experiment: Experiment, resolved: Resolved, members: Sequence
         if cut.count > member.ports:
             raise UserError(
                 f"clients: {member.name} gets {cut.count:,} clients and has {member.ports:,} ports for them: run "
-                "`sysctl -w net.ipv4.ip_local_port_range='1024 65535'` there as root, or name more client hosts"
+                f"`{MORE_PORTS}` there as root, or name more client hosts"
             )
         if (needed_bytes := cut.count * CLIENT_BYTES) > member.memory_bytes:
             raise UserError(

@@ -17,6 +17,7 @@ from dbdyno.experiment.model import Experiment
 from dbdyno.experiment.system_spec import SystemSpec, format_system
 from dbdyno.experiment.workload_spec import WorkloadSpec, missing_operations
 from dbdyno.experiment.workloads import GET, WORDS, WORKLOADS
+from dbdyno.hosts.limits import MORE_PORTS, own_limits
 from dbdyno.systems import SYSTEMS, missing
 from dbdyno.systems.base import Launch, System
 from dbdyno.systems.running.guard import Guard
@@ -148,6 +149,7 @@ def _check_limits(experiment: Experiment, system: System) -> None:
         )
     if not system.embedded and not experiment.hosts:
         _check_descriptors(max(experiment.clients), max(1, len(spec.parts)))
+        _check_ports(spec, max(experiment.clients))
 
 
 def _check_events(experiment: Experiment, system: System) -> None:
@@ -190,6 +192,16 @@ def _check_descriptors(clients: int, connections_each: int) -> None:
         raise UserError(
             f"clients: {clients:,} clients need {needed:,} file descriptors and {allowed:,} are allowed here: raise "
             f"that with `ulimit -Hn {needed}` as root (or 'nofile' in /etc/security/limits.conf), or give fewer clients"
+        )
+
+
+def _check_ports(spec: SystemSpec, clients: int) -> None:
+    """Raise UserError if the kernel has fewer ports for connections to one server than there are clients."""
+    on_socket = spec.settings.get("connect") == "socket" or (spec.url is not None and spec.url.socket is not None)
+    if not on_socket and clients > (ports := own_limits().ports):
+        raise UserError(
+            f"clients: {clients:,} clients need as many ports, and {ports:,} are for connections to one server here: "
+            f"run `{MORE_PORTS}` as root, or divide the clients among hosts"
         )
 
 

@@ -9,6 +9,8 @@ from dbdyno.observe.room import free_memory_bytes
 PORT_RANGE = Path("/proc/sys/net/ipv4/ip_local_port_range")
 """The ports that the kernel gives to connections (ip(7))."""
 
+MORE_PORTS = "sysctl -w net.ipv4.ip_local_port_range='1024 65535'"
+
 
 @dataclass(frozen=True)
 class Limits:
