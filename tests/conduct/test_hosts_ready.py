@@ -51,7 +51,7 @@ def test_hosts_that_have_all_it_takes_are_ready():
             "c1 needs 5,064 open files for 5,000 clients and may have 5,000: run `ulimit -Hn 5064`",
         ),
         ({"ports": 4_999}, r"c1 gets 5,000 clients and has 4,999 ports for them: run `sysctl -w net.ipv4.ip_local"),
-        ({"memory_bytes": 5_000 * CLIENT_BYTES - 1}, "c1 gets 5,000 clients, which may take 328 MB, and has 328 MB"),
+        ({"memory_bytes": 5_000 * CLIENT_BYTES - 1}, "c1 gets 5,000 clients, which may take 164 MB, and has 164 MB"),
     ],
 )
 def test_a_client_host_that_is_too_small_is_named_with_the_command(member, why):

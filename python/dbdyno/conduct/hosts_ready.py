@@ -13,8 +13,8 @@ from dbdyno.hosts.limits import MORE_PORTS
 from dbdyno.hosts.slices import slices
 from dbdyno.observe.room import FreeRoom
 
-CLIENT_BYTES = 64 << 10
-"""The load client's memory for each client: more than it takes."""
+CLIENT_BYTES = 32 << 10
+"""Memory for each client: the load client took 12 KB for each of 2,000; the kernel's socket takes some beside."""
 
 
 def hosts_ready(experiment: Experiment, resolved: Resolved, crew: Crew, members: Sequence[Member]) -> Resolved:
