@@ -51,6 +51,25 @@ class ArrivalsDocument(TypedDict):
     segments: Sequence[SegmentDocument]
 
 
+class ThinkTimeDocument(TypedDict):
+    """How long a client pauses between two transactions of a closed loop."""
+
+    kind: Literal["constant", "exponential"]
+    mean_us: int
+
+
+class GroupDocument(TypedDict):
+    """Clients of a trial that do the same; `options` are in the place of the workload's."""
+
+    name: str
+    count: int
+    options: Mapping[str, Any]
+    start_s: int
+    arrivals: ArrivalsDocument | None
+    think_time: ThinkTimeDocument | None
+    transactions_per_connection: int
+
+
 class ChangesDocument(TypedDict):
     """How load clients changed the sums of a workload's columns; `before`: the sums before the run."""
 
@@ -84,6 +103,9 @@ class PlanDocument(TypedDict):
     library: NotRequired[Library]
     engine: NotRequired[Engine | None]
     acknowledged: NotRequired[str | None]
+    think_time: NotRequired[ThinkTimeDocument | None]
+    transactions_per_connection: NotRequired[int]
+    groups: NotRequired[Sequence[GroupDocument]]
     changes: NotRequired[ChangesDocument]
 
 
@@ -110,11 +132,14 @@ class CountedRecord(TypedDict):
 
 
 class TotalCountedRecord(TypedDict):
-    """One operation of a whole run."""
+    """One operation of a whole run, or the transactions of a group of clients."""
 
     completed: int
     failed: int
     conflicts: NotRequired[int]
+    scheduled: NotRequired[int]
+    never_begun: NotRequired[int]
+    late: NotRequired[int]
     service_time: NotRequired[HistogramRecord]
 
 

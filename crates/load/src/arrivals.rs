@@ -1,5 +1,6 @@
 //! The open loop: when each client's transactions are due, a pure function of (rate, seed, client), computed ahead and never skipped.
 
+use std::ops::Range;
 use std::sync::Arc;
 
 use dbdyno_model::Choices;
@@ -86,31 +87,34 @@ pub struct ClientArrivals {
     arrivals: Arc<Arrivals>,
     seed: u64,
     client: u64,
+    /// Among so many clients that share the rate, which of them it is.
     clients: u64,
+    position: u64,
+    start_ns: u64,
     k: u64,
     /// The sum of the exponential gaps so far, in arrivals of the whole trial.
     passed: f64,
 }
 
 impl ClientArrivals {
-    pub fn new(arrivals: Arc<Arrivals>, seed: u64, client: u64, clients: u64) -> Self {
-        Self { arrivals, seed, client, clients, k: 0, passed: 0.0 }
+    /// The arrivals of `client`, one of `group` that share the rate from `start_ns` on.
+    pub fn new(arrivals: Arc<Arrivals>, seed: u64, client: u64, group: &Range<u64>, start_ns: u64) -> Self {
+        let (clients, position) = (group.end - group.start, client - group.start);
+        Self { arrivals, seed, client, clients, position, start_ns, k: 0, passed: 0.0 }
     }
 
     /// When the next arrival is due, in nanoseconds from the start.
     pub fn next_ns(&mut self) -> u64 {
         let n = match self.arrivals.gaps {
-            Gaps::Constant => (self.k * self.clients + self.client) as f64,
+            Gaps::Constant => (self.k * self.clients + self.position) as f64,
             Gaps::Poisson => {
-                let bits = Choices::new(self.seed ^ GAP_SALT, self.client, self.clients, self.k).next_u64() >> 11;
-                // In (0, 1], so that the logarithm is finite.
-                let uniform = (bits + 1) as f64 / (1u64 << 53) as f64;
-                self.passed -= uniform.ln() * self.clients as f64;
+                let mut choices = Choices::new(self.seed ^ GAP_SALT, self.client, self.clients, self.k);
+                self.passed += choices.exponential() * self.clients as f64;
                 self.passed
             }
         };
         self.k += 1;
-        (self.arrivals.due_s(n) * 1e9) as u64
+        self.start_ns + (self.arrivals.due_s(n) * 1e9) as u64
     }
 }
 
@@ -127,7 +131,7 @@ mod tests {
     fn all(arrivals: &Arc<Arrivals>, clients: u64, seconds: u64) -> Vec<u64> {
         let mut due = vec![];
         for client in 0..clients {
-            let mut of_client = ClientArrivals::new(Arc::clone(arrivals), 1, client, clients);
+            let mut of_client = ClientArrivals::new(Arc::clone(arrivals), 1, client, &(0..clients), 0);
             due.extend(std::iter::repeat_with(|| of_client.next_ns()).take_while(|&ns| ns < seconds * 1_000_000_000));
         }
         due.sort_unstable();
@@ -159,6 +163,13 @@ mod tests {
         let gaps: Vec<f64> = due.windows(2).map(|pair| (pair[1] - pair[0]) as f64 / 100_000.0).collect();
         let longer = gaps.iter().filter(|&&gap| gap > 1.0).count() as f64 / gaps.len() as f64;
         assert!((longer - (-1.0f64).exp()).abs() < 0.01, "{longer} of the gaps are above the mean");
+    }
+
+    #[test]
+    fn a_group_of_clients_has_the_rate_from_its_start_on() {
+        let arrivals = arrivals(Gaps::Constant, &[(1.0, 1000.0, 1000.0)]);
+        let first = |client| ClientArrivals::new(Arc::clone(&arrivals), 1, client, &(4..6), 2_000_000_000).next_ns();
+        assert_eq!([first(4), first(5)], [2_000_000_000, 2_001_000_000]);
     }
 
     #[test]

@@ -1,5 +1,7 @@
 //! A client: one session with the store, its transactions timed, verified and recorded, and opened anew when it is lost.
 
+mod connections;
+mod loops;
 mod operations;
 mod scanned;
 
@@ -11,8 +13,9 @@ use std::time::Duration;
 use dbdyno_model::{Choices, Difference, Failed, Failure, Session, Step};
 use dbdyno_net::{Reactor, now_ns};
 use dbdyno_stores::{AnySession, CacheCounters};
+use dbdyno_workloads::AnyWorkload;
 
-use crate::arrivals::ClientArrivals;
+use crate::groups::Group;
 use crate::interval::Times;
 use crate::recorder::Recorder;
 use crate::records::Place;
@@ -20,10 +23,6 @@ use crate::trial::Trial;
 
 /// How often a client that is ready looks whether the run begins. The beginning is announced earlier than that.
 pub const START_POLL_NS: u64 = 20_000_000;
-const FIRST_BACK_OFF_NS: u64 = 10_000_000;
-const LAST_BACK_OFF_NS: u64 = 1_000_000_000;
-/// An arrival that begins later than this counts as late (docs/contract.md).
-const LATE_NS: u64 = 1_000_000;
 /// The step of a workload whose transaction is one `get`.
 const SINGLE_STEP: usize = 0;
 /// How often a transaction that is in another's way is tried again before it counts as failed.
@@ -54,6 +53,11 @@ impl Thread {
 pub struct Client {
     thread: Rc<Thread>,
     number: u64,
+    group: Arc<Group>,
+    /// Its index.
+    group_number: usize,
+    /// How many transactions the connection has served, of those it may serve; `None` of a connection that was closed after the last.
+    served: Option<u64>,
     session: Option<AnySession>,
     cache: CacheCounters,
     scratch: Vec<u8>,
@@ -74,9 +78,13 @@ impl Client {
     pub fn new(thread: Rc<Thread>, number: u64) -> Self {
         let cache = CacheCounters::default();
         let choices = Choices::new(thread.trial.seed, number, thread.trial.clients_of, 0);
+        let (group_number, group) = thread.trial.group_of(number);
         Self {
             thread,
             number,
+            group,
+            group_number,
+            served: Some(0),
             session: None,
             cache,
             scratch: Vec::new(),
@@ -95,147 +103,16 @@ impl Client {
             return;
         }
         let Some(start_ns) = self.wait_for_start().await else { return };
-        let trial = Arc::clone(&self.thread.trial);
-        match &trial.arrivals {
-            Some(arrivals) => {
-                let arrivals = ClientArrivals::new(Arc::clone(arrivals), trial.seed, self.number, trial.clients_of);
-                self.open_loop(&trial, arrivals, start_ns).await;
-            }
+        let (trial, group) = (Arc::clone(&self.thread.trial), Arc::clone(&self.group));
+        if group.start_ns > 0 {
+            self.pause_until(start_ns + group.start_ns).await;
+        }
+        match group.arrivals_of(trial.seed, self.number) {
+            Some(arrivals) => self.open_loop(&trial, &group, arrivals, start_ns).await,
             None if trial.pipeline > 1 => self.pipelined_loop(&trial).await,
-            None => self.closed_loop(&trial).await,
+            None if !trial.is_pausing() => self.closed_loop(&trial, &group).await,
+            None => self.thinking_loop(&trial, &group, start_ns).await,
         }
-    }
-
-    /// Every transaction begins when the last one has ended.
-    async fn closed_loop(&mut self, trial: &Trial) {
-        let (mut now, mut step) = (now_ns(), 0);
-        while now < trial.schedule.end_ns() {
-            if self.session.is_none() {
-                if !self.reconnect().await {
-                    break;
-                }
-                now = now_ns();
-            }
-            now = self.transaction(trial, step, now, now).await;
-            step += 1;
-        }
-    }
-
-    /// Every transaction begins when it is due, or as soon after as the client has ended the one before it.
-    async fn open_loop(&mut self, trial: &Trial, mut arrivals: ClientArrivals, start_ns: u64) {
-        let mut step = 0;
-        let mut due_ns = start_ns + arrivals.next_ns();
-        while due_ns < trial.schedule.end_ns() {
-            if now_ns() < due_ns {
-                self.thread.sleep_until(due_ns).await;
-            }
-            self.thread.recorder.borrow_mut().gaps.is_due(due_ns);
-            let is_over = self.session.is_none() && !self.reconnect().await;
-            let now = now_ns();
-            if is_over || now >= trial.schedule.end_ns() {
-                break;
-            }
-            self.thread.recorder.borrow_mut().totals.late += u64::from(now - due_ns > LATE_NS);
-            self.transaction(trial, step, due_ns, now).await;
-            self.thread.recorder.borrow_mut().gaps.is_done();
-            step += 1;
-            due_ns = start_ns + arrivals.next_ns();
-        }
-        self.count_never_begun(arrivals, start_ns, due_ns);
-    }
-
-    /// An arrival that was due before the end and had not begun by then has waited in vain, and counts.
-    fn count_never_begun(&self, mut arrivals: ClientArrivals, start_ns: u64, mut due_ns: u64) {
-        let totals = &mut self.thread.recorder.borrow_mut().totals;
-        while due_ns < self.thread.trial.schedule.end_ns() {
-            totals.scheduled += 1;
-            totals.never_begun += 1;
-            due_ns = start_ns + arrivals.next_ns();
-        }
-    }
-
-    /// Sends several requests at once and then reads their answers; each counts as a transaction as long as all of them took.
-    async fn pipelined_loop(&mut self, trial: &Trial) {
-        let (mut now, mut step) = (now_ns(), 0);
-        let mut keys = Vec::with_capacity(trial.pipeline);
-        while now < trial.schedule.end_ns() {
-            if self.session.is_none() {
-                if !self.reconnect().await {
-                    break;
-                }
-                now = now_ns();
-            }
-            now = self.batch(trial, &mut keys, step, now).await;
-            step += trial.pipeline as u64;
-        }
-    }
-
-    /// Runs one batch that began at `begun_ns`, and returns when it ended.
-    async fn batch(&mut self, trial: &Trial, keys: &mut Vec<u64>, first_step: u64, begun_ns: u64) -> u64 {
-        let steps = first_step..first_step + trial.pipeline as u64;
-        keys.clear();
-        keys.extend(steps.filter_map(|step| trial.workload.single_key(&mut self.choices.at(step))));
-        self.thread.recorder.borrow_mut().totals.scheduled += keys.len() as u64;
-        let table = &trial.workload.tables()[trial.workload.steps()[SINGLE_STEP].operation.table()];
-        self.network_delay().await;
-        let (mut wrong, mut answered) = (Vec::new(), 0);
-        let Some(session) = &mut self.session else { return now_ns() };
-        let scratch = &mut self.scratch;
-        let result = session
-            .get_many(SINGLE_STEP, keys, &mut |i, row| {
-                answered += 1;
-                match row {
-                    None => wrong.push((i, Failure::Missing(format!("row {}", keys[i])))),
-                    Some(row) if trial.verify_reads => {
-                        if let Err(difference) = table.check(row, keys[i], scratch) {
-                            wrong.push((i, Failure::Mismatch(difference.of_row(keys[i]))));
-                        }
-                    }
-                    Some(_) => {}
-                }
-            })
-            .await;
-        let ended_ns = now_ns();
-        if let Err(failure) = result {
-            wrong.extend((answered..keys.len()).map(|i| (i, failure.clone())));
-        }
-        self.finish_batch(keys.len(), Times { scheduled_ns: begun_ns, begun_ns, ended_ns }, &wrong);
-        ended_ns
-    }
-
-    /// Records a batch; `wrong` has what failed, in order.
-    fn finish_batch(&mut self, requests: usize, times: Times, wrong: &[(usize, Failure)]) {
-        let mut wrong = wrong.iter().peekable();
-        for i in 0..requests {
-            let failure = wrong.next_if(|(at, _)| *at == i);
-            if let Some((_, failure)) = failure {
-                self.fail(SINGLE_STEP, failure, times.ended_ns);
-            }
-            let mut recorder = self.thread.recorder.borrow_mut();
-            if failure.is_none() {
-                recorder.operation_completed(SINGLE_STEP, times, u64::from(self.thread.trial.verify_reads));
-            }
-            recorder.transaction(times, failure.is_none());
-        }
-    }
-
-    /// Says how connecting went; a client that cannot connect now would change the trial.
-    async fn connect_before_the_run(&mut self) -> bool {
-        while self.thread.connecting.get() >= self.thread.connecting_at_once {
-            self.thread.sleep_until(now_ns() + 1_000_000).await;
-        }
-        self.thread.connecting.update(|n| n + 1);
-        let opened = self.thread.trial.store.open_for(self.number, self.thread.reactor.as_ref()).await;
-        self.thread.connecting.update(|n| n - 1);
-        match opened {
-            Ok(session) => self.adopt(session),
-            Err(failure) => {
-                self.show(&failure, None, 0);
-                self.thread.trial.gate.refused(&failure);
-            }
-        }
-        self.thread.trial.gate.arrived();
-        self.session.is_some()
     }
 
     /// The time at which the run began; `None` where it will not.
@@ -255,49 +132,21 @@ impl Client {
         Some(start_ns)
     }
 
-    fn adopt(&mut self, session: AnySession) {
-        self.session = Some(session);
-        self.cache = CacheCounters::default();
-        self.thread.recorder.borrow_mut().connected += 1;
-    }
-
-    /// Tries again and again, ever more slowly; false when the run is over.
-    #[cold]
-    async fn reconnect(&mut self) -> bool {
-        let mut wait_ns = FIRST_BACK_OFF_NS;
-        loop {
-            // Clients that were cut off together do not come back together.
-            let spread_ns = dbdyno_model::mix(self.number) % (wait_ns / 2);
-            self.thread.sleep_until(now_ns() + wait_ns / 2 + spread_ns).await;
-            if now_ns() >= self.thread.trial.schedule.end_ns() {
-                return false;
-            }
-            match self.thread.trial.store.open_for(self.number, self.thread.reactor.as_ref()).await {
-                Ok(session) => {
-                    self.adopt(session);
-                    return true;
-                }
-                Err(failure) => {
-                    let now = now_ns();
-                    self.show(&failure, None, now);
-                    self.thread.recorder.borrow_mut().failure(now, &failure);
-                    wait_ns = (wait_ns * 2).min(LAST_BACK_OFF_NS);
-                }
-            }
-        }
-    }
-
-    /// Runs one transaction that was due at `scheduled_ns` and began at `begun_ns`, and returns when it ended: when its last operation
-    /// did.
+    /// Runs one transaction that was due at the first of two times and began at the second, and returns when it ended: when its last
+    /// operation did.
     #[inline]
-    async fn transaction(&mut self, trial: &Trial, step: u64, scheduled_ns: u64, begun_ns: u64) -> u64 {
+    async fn transaction(&mut self, trial: &Trial, group: &Group, step: u64, times: [u64; 2]) -> u64 {
+        let [scheduled_ns, begun_ns] = times;
         (self.due_ns, self.begun_ns) = (scheduled_ns, begun_ns);
         self.thread.recorder.borrow_mut().totals.scheduled += 1;
+        if self.served.is_none() {
+            Box::pin(self.open_next(trial.connect_step)).await;
+        }
         let mut choices = self.choices.at(step);
-        let mut result = trial.workload.transaction(self, &mut choices).await;
+        let mut result = group.workload.transaction(self, &mut choices).await;
         if result.is_err() {
             // Boxed, so that what seldom happens takes no room in every client's future.
-            result = Box::pin(self.after_failure(trial, &mut choices)).await;
+            result = Box::pin(self.after_failure(&group.workload, &mut choices)).await;
         }
         self.choices.follow(&choices, result.is_ok());
         let ended_ns = self.begun_ns;
@@ -308,6 +157,9 @@ impl Client {
             let begun = part_ns.map(|ns| Times { scheduled_ns: ns, begun_ns: ns, ended_ns });
             recorder.transaction_of_kind(step, begun.unwrap_or(times), result.is_ok());
         }
+        if let Some((_, step)) = &group.named {
+            recorder.transaction_of_kind(*step, times, result.is_ok());
+        }
         if let Some(session) = &mut self.session {
             session.release();
             if let Some(counted) = session.cache_counters() {
@@ -315,12 +167,19 @@ impl Client {
                 self.cache = counted;
             }
         }
+        drop(recorder);
+        if group.transactions_per_connection > 0 {
+            self.served = self.served.map(|served| served + 1);
+            if self.served >= Some(group.transactions_per_connection) {
+                Box::pin(self.close()).await;
+            }
+        }
         ended_ns
     }
 
     /// Rolls back what a failed transaction has left open, and tries one that was in another's way again, with the same choices.
     #[cold]
-    async fn after_failure(&mut self, trial: &Trial, choices: &mut Choices) -> Result<(), Failed> {
+    async fn after_failure(&mut self, workload: &AnyWorkload, choices: &mut Choices) -> Result<(), Failed> {
         loop {
             let abandoned = match &mut self.session {
                 Some(session) => session.abandon().await,
@@ -338,7 +197,7 @@ impl Client {
             self.retries += 1;
             (self.due_ns, self.begun_ns) = (now, now);
             *choices = self.choices.at(choices.step);
-            if trial.workload.transaction(self, choices).await.is_ok() {
+            if workload.transaction(self, choices).await.is_ok() {
                 self.retries = 0;
                 return Ok(());
             }

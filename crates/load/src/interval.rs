@@ -7,6 +7,16 @@ use crate::gaps::{self, Gap};
 use crate::histogram::Histogram;
 use crate::usage::{self, Usage};
 
+/// The recordings that are kept apart, and those that have the times of an open loop.
+#[derive(Clone, Debug)]
+pub struct Shape {
+    /// That of the transactions of all clients.
+    pub is_open: bool,
+    pub operations: Vec<bool>,
+    /// True if clients have nothing outstanding at times.
+    pub is_pausing: bool,
+}
+
 /// When something should have begun, began and ended, on the monotonic clock. In a closed loop the first two are the same.
 #[derive(Clone, Copy, Debug)]
 pub struct Times {
@@ -35,6 +45,10 @@ pub struct Counted {
 impl Counted {
     fn new(is_open: bool) -> Self {
         Self { open: is_open.then(Box::default), ..Self::default() }
+    }
+
+    fn is_open(&self) -> bool {
+        self.open.is_some()
     }
 
     #[inline]
@@ -94,17 +108,16 @@ pub struct Interval {
     pub stale_reads: u64,
     /// In which the threads merged so far completed nothing; `None` before the first.
     pub gaps: Option<Vec<Gap>>,
-    is_open: bool,
 }
 
 impl Interval {
-    pub fn new(second: u64, steps: usize, is_open: bool) -> Self {
+    pub fn new(second: u64, shape: &Shape) -> Self {
         Self {
             second,
             seconds: 1.0,
             connected: 0,
-            transactions: Counted::new(is_open),
-            operations: vec![Counted::new(is_open); steps],
+            transactions: Counted::new(shape.is_open),
+            operations: shape.operations.iter().map(|&is_open| Counted::new(is_open)).collect(),
             errors: Default::default(),
             reads_verified: 0,
             mismatches: 0,
@@ -114,13 +127,13 @@ impl Interval {
             cache_misses: 0,
             stale_reads: 0,
             gaps: None,
-            is_open,
         }
     }
 
     /// An empty one of the same shape.
     pub fn like(&self, second: u64) -> Self {
-        Self::new(second, self.operations.len(), self.is_open)
+        let operations = self.operations.iter().map(Counted::is_open).collect();
+        Self::new(second, &Shape { is_open: self.transactions.is_open(), operations, is_pausing: false })
     }
 
     /// A thread's usage in it, by its number if it is a load thread.

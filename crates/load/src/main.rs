@@ -3,6 +3,7 @@
 mod arrivals;
 mod client;
 mod gaps;
+mod groups;
 mod histogram;
 mod interval;
 mod ledger;
@@ -11,6 +12,7 @@ mod loading;
 mod markers;
 mod null;
 mod outcome;
+mod pace;
 mod phases;
 mod plan;
 mod read_back;

@@ -10,7 +10,7 @@ use dbdyno_wire::TextRows;
 use dbdyno_workloads::{AnyWorkload, Check};
 use serde_json::{Value, json};
 
-use crate::arrivals::Arrivals;
+use crate::groups::Group;
 use crate::ledger::Ledger;
 use crate::loading::{Job, load};
 use crate::markers::{self, Whose};
@@ -21,7 +21,7 @@ use crate::recorder::{Schedule, Totals};
 use crate::records::Records;
 use crate::run::{MAX_EMBEDDED_CLIENTS, engine_for, processors, run, threads_for};
 use crate::session::with_session;
-use crate::trial::{Gate, Trial};
+use crate::trial::{CONNECT, Gate, Trial};
 use crate::{limits, signals};
 
 /// The build profile is part of what the program is: a debug build does not measure.
@@ -53,6 +53,7 @@ impl<'a> Execution<'a> {
     fn new(input: &'a Input, records: &'a Arc<Records>, workload_plan: &'a WorkloadPlan) -> Result<Self, Outcome> {
         let plan = &input.plan;
         let workload = workload_plan.build().map_err(Outcome::Refused)?;
+        Group::all(plan, workload_plan, None).map_err(Outcome::Refused)?;
         check_host(plan)?;
         let schema = workload_plan.schema(&workload);
         let longest_row = schema.tables.iter().map(Table::most_row_bytes).max().unwrap_or(0);
@@ -78,7 +79,11 @@ impl<'a> Execution<'a> {
             let table = if step.operation.has_table() { Some(table) } else { None };
             json!({"name": step.name, "operation": step.operation.name(), "table": table})
         };
-        let operations: Vec<Value> = self.workload.steps().iter().map(operation).collect();
+        let stands_for = |name: &str, operation: &str| json!({"name": name, "operation": operation, "table": null});
+        let groups = self.plan.groups.iter().map(|group| stands_for(&group.name, "clients"));
+        let connect = self.plan.is_reconnecting().then(|| stands_for(CONNECT, CONNECT));
+        let steps = self.workload.steps().iter().map(operation);
+        let operations: Vec<Value> = steps.chain(groups).chain(connect).collect();
         self.records.write(&json!({"record": "hello", "contract": CONTRACT, "program": "dbdyno-load",
             "version": env!("CARGO_PKG_VERSION"), "profile": PROFILE,
             "pid": std::process::id(), "transaction": self.workload.transaction_name(), "operations": operations,
@@ -268,22 +273,14 @@ impl<'a> Execution<'a> {
         self.workload.checks().iter().map(now).collect()
     }
 
-    fn arrivals(&self) -> Result<Option<Arc<Arrivals>>, Outcome> {
-        let arrivals = self.plan.arrivals.as_ref().map(Arrivals::new).transpose().map_err(Outcome::Refused)?;
-        Ok(arrivals.map(Arc::new))
-    }
-
-    /// The workload, which adds rows behind those that the store has: an earlier run may have added some.
-    fn continued(&self) -> Result<AnyWorkload, Outcome> {
-        let mut workload = self.workload.clone();
+    /// The groups of clients, whose workloads add rows behind those that the store has: an earlier run may have added some.
+    fn groups(&self) -> Result<Vec<Arc<Group>>, Outcome> {
         let mut last = None;
-        for table in workload.growing_tables() {
+        for table in self.workload.growing_tables() {
             last = last.max(with_session(&self.store, async move |session| session.last_key(table).await)?.or(Some(0)));
         }
-        if let Some(last) = last {
-            workload.continue_after(last);
-        }
-        Ok(workload)
+        let groups = Group::all(self.plan, self.workload_plan, last).map_err(Outcome::Refused)?;
+        Ok(groups.into_iter().map(Arc::new).collect())
     }
 
     fn new_ledger(&self) -> Result<Option<Ledger>, Outcome> {
@@ -292,8 +289,13 @@ impl<'a> Execution<'a> {
     }
 
     fn run(&self) -> Result<Totals, Outcome> {
+        let groups = self.groups()?;
+        let named = groups.iter().filter(|group| group.named.is_some()).count();
         let trial = Trial {
-            workload: self.continued()?,
+            workload: self.workload.clone(),
+            groups,
+            connect_step: self.workload.steps().len() + named,
+            is_reconnecting: self.plan.is_reconnecting(),
             store: Arc::clone(&self.store),
             schedule: Arc::new(Schedule::new()),
             records: Arc::clone(self.records),
@@ -301,7 +303,6 @@ impl<'a> Execution<'a> {
             seed: self.plan.seed,
             clients_of: self.plan.clients.of,
             verify_reads: self.plan.verify_reads,
-            arrivals: self.arrivals()?,
             pipeline: self.plan.pipeline,
             network_delay_ns: self.plan.network_delay_us * 1000,
             engine: self.engine,

@@ -9,7 +9,8 @@ use dbdyno_workloads::AnyWorkload;
 use serde::Deserialize;
 use serde_json::{Map, Value};
 
-use crate::arrivals::{Arrivals, ArrivalsPlan};
+use crate::arrivals::ArrivalsPlan;
+use crate::pace::{GroupPlan, Pace, ThinkTime};
 use crate::recorder::Totals;
 
 pub const CONTRACT: u32 = 1;
@@ -109,6 +110,14 @@ pub struct Plan {
     pub network_delay_us: u64,
     /// The file that says, by key, which version was acknowledged: `run` makes it, `verify` reads it.
     pub acknowledged: Option<PathBuf>,
+    /// How a client pauses between two transactions of a closed loop.
+    pub think_time: Option<ThinkTime>,
+    /// After so many transactions a client opens another connection; 0: it keeps the first.
+    #[serde(default)]
+    pub transactions_per_connection: u64,
+    /// Clients that differ, in the order of their numbers; none: all do the same.
+    #[serde(default)]
+    pub groups: Vec<GroupPlan>,
     #[serde(default)]
     pub run_id: String,
     /// The changes of the run that are to be verified, if other programs ran it.
@@ -209,6 +218,45 @@ impl Plan {
         (self.operation_timeout_s * 1e9) as u64
     }
 
+    /// The pace of all clients, if there are no groups.
+    pub fn pace(&self) -> Pace<'_> {
+        let &Self { think_time, transactions_per_connection, .. } = self;
+        Pace { arrivals: self.arrivals.as_ref(), think_time, transactions_per_connection }
+    }
+
+    /// True if clients have nothing outstanding at times.
+    pub fn is_pausing(&self) -> bool {
+        let pauses = |pace: Pace<'_>| pace.arrivals.is_some() || pace.think_time.is_some();
+        pauses(self.pace()) || self.groups.iter().any(|group| pauses(group.pace()) || group.start_s > 0)
+    }
+
+    /// True if clients open several connections.
+    pub fn is_reconnecting(&self) -> bool {
+        self.transactions_per_connection > 0 || self.groups.iter().any(|group| group.transactions_per_connection > 0)
+    }
+
+    fn check_groups(&self) -> Result<(), String> {
+        if self.groups.is_empty() {
+            return Ok(());
+        }
+        if !self.pace().is_plain() {
+            return Err("groups: each has its own arrivals, think_time and transactions_per_connection".into());
+        }
+        let counts = self.groups.iter().map(|group| group.count);
+        let together = counts.clone().try_fold(0, u64::checked_add);
+        if counts.min() == Some(0) || together != Some(self.clients.of) {
+            return Err(format!("groups: each has clients, together {}", self.clients.of));
+        }
+        let ends_s = self.warmup_s.saturating_add(self.duration_s);
+        for group in &self.groups {
+            if self.has(Phase::Run) && group.start_s >= ends_s {
+                return Err(format!("groups: {} starts after {} s, when the run is over", group.name, group.start_s));
+            }
+            group.pace().check().map_err(|reason| format!("groups: {}: {reason}", group.name))?;
+        }
+        Ok(())
+    }
+
     fn check(&self) -> Result<(), String> {
         let Clients { first, count, of } = self.clients;
         let wrong = |what: String| Err(format!("the plan cannot be executed: {what}"));
@@ -239,12 +287,12 @@ impl Plan {
         if self.network_delay_us > MAX_NETWORK_DELAY_US {
             return wrong(format!("network_delay_us = {}: at most {MAX_NETWORK_DELAY_US}", self.network_delay_us));
         }
-        if let Some(arrivals) = &self.arrivals {
-            if self.pipeline > 1 {
-                return wrong("arrivals and pipeline exclude each other: an open loop sends each arrival alone".into());
-            }
-            Arrivals::new(arrivals).map_err(|reason| format!("the plan cannot be executed: {reason}"))?;
+        if self.pipeline > 1 && !(self.pace().is_plain() && self.groups.is_empty()) {
+            let what = "arrivals, think_time, transactions_per_connection and groups";
+            return wrong(format!("{what} exclude a pipeline: each transaction is sent alone"));
         }
+        self.pace().check().or_else(wrong)?;
+        self.check_groups().or_else(wrong)?;
         if self.threads == Some(0) || self.cpus.as_ref().is_some_and(Vec::is_empty) {
             return wrong("threads and cpus: at least one, or null".into());
         }
@@ -276,7 +324,17 @@ mod tests {
     #[test]
     fn what_is_wrong_is_named() {
         type Change = fn(&mut Value);
-        let cases: [(Change, &str); 13] = [
+        let cases: [(Change, &str); 17] = [
+            (|p| p["think_time"] = serde_json::json!({"kind": "constant", "mean_us": 0}), "mean_us = 0"),
+            (|p| p["groups"] = serde_json::json!([{"name": "few", "count": 3}]), "together 4"),
+            (|p| p["groups"] = serde_json::json!([{"name": "late", "count": 4, "start_s": 1}]), "late"),
+            (
+                |p| {
+                    p["groups"] = serde_json::json!([{"name": "all", "count": 4}]);
+                    p["transactions_per_connection"] = 1.into();
+                },
+                "each has its own",
+            ),
             (|p| p["contract"] = 2.into(), "contract 2"),
             (|p| p["phases"] = serde_json::json!(["verify", "run"]), "phases"),
             (|p| p["phases"] = serde_json::json!(["runn"]), "runn"),

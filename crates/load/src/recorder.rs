@@ -8,7 +8,7 @@ use dbdyno_model::Failure;
 use dbdyno_stores::CacheCounters;
 
 use crate::gaps::GapFinder;
-use crate::interval::{Interval, Times};
+use crate::interval::{Interval, Shape, Times};
 use crate::usage::{Meter, Usage};
 
 const SECOND_NS: u64 = 1_000_000_000;
@@ -51,15 +51,14 @@ impl Schedule {
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Totals {
     pub scheduled: u64,
-    /// Arrivals of an open loop that were begun late, or not at all.
-    pub late: u64,
-    pub never_begun: u64,
     pub completed: u64,
     pub failed: u64,
     /// Operations in flight at the end that had no answer within the time-out, or lost their connection.
     pub unanswered: u64,
     /// The recordings of each step.
     pub operations: Vec<OperationTotals>,
+    /// The arrivals of each group of clients.
+    pub groups: Vec<GroupTotals>,
     pub reads_verified: u64,
     pub mismatches: u64,
     pub in_flight_ns: u64,
@@ -82,11 +81,27 @@ pub struct OperationTotals {
     pub conflicts: u64,
 }
 
+/// The arrivals of a group's open loop.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct GroupTotals {
+    pub scheduled: u64,
+    /// Those that were begun late, or not at all.
+    pub late: u64,
+    pub never_begun: u64,
+}
+
 impl Totals {
+    /// The totals of a group of clients.
+    #[inline]
+    pub fn group(&mut self, group: usize) -> &mut GroupTotals {
+        if group >= self.groups.len() {
+            self.groups.resize(group + 1, GroupTotals::default());
+        }
+        &mut self.groups[group]
+    }
+
     pub fn merge(&mut self, other: &Totals) {
         self.scheduled += other.scheduled;
-        self.late += other.late;
-        self.never_begun += other.never_begun;
         self.completed += other.completed;
         self.failed += other.failed;
         self.unanswered += other.unanswered;
@@ -95,6 +110,12 @@ impl Totals {
             mine.completed += others.completed;
             mine.failed += others.failed;
             mine.conflicts += others.conflicts;
+        }
+        for (group, others) in other.groups.iter().enumerate() {
+            let mine = self.group(group);
+            mine.scheduled += others.scheduled;
+            mine.late += others.late;
+            mine.never_begun += others.never_begun;
         }
         self.reads_verified += other.reads_verified;
         self.mismatches += other.mismatches;
@@ -135,24 +156,19 @@ pub struct Recorder {
 
 impl Recorder {
     /// `thread`: the number of the load thread, `None` of an embedded store's clients.
-    pub fn new(
-        schedule: Arc<Schedule>,
-        intervals: mpsc::Sender<Interval>,
-        steps: usize,
-        is_open: bool,
-        thread: Option<u64>,
-    ) -> Self {
-        let totals = Totals { operations: vec![OperationTotals::default(); steps], ..Totals::default() };
+    pub fn new(schedule: Arc<Schedule>, intervals: mpsc::Sender<Interval>, shape: &Shape, thread: Option<u64>) -> Self {
+        let operations = vec![OperationTotals::default(); shape.operations.len()];
+        let totals = Totals { operations, ..Totals::default() };
         Self {
             schedule,
             intervals,
-            current: Interval::new(0, steps, is_open),
+            current: Interval::new(0, shape),
             until_ns: u64::MAX,
             thread,
             meter: Meter::of_this_thread(),
             used: Usage::default(),
             closed: false,
-            gaps: GapFinder::new(is_open),
+            gaps: GapFinder::new(shape.is_pausing),
             connected: 0,
             totals,
         }
@@ -329,7 +345,8 @@ mod tests {
     fn recorder(duration_s: u64) -> (Recorder, mpsc::Receiver<Interval>, Arc<Schedule>) {
         let schedule = Arc::new(Schedule::new());
         let (sender, receiver) = mpsc::channel();
-        let mut recorder = Recorder::new(Arc::clone(&schedule), sender, 1, false, Some(0));
+        let shape = Shape { is_open: false, operations: vec![false], is_pausing: false };
+        let mut recorder = Recorder::new(Arc::clone(&schedule), sender, &shape, Some(0));
         schedule.begin_at(SECOND_NS, duration_s);
         recorder.begin(SECOND_NS);
         (recorder, receiver, schedule)

@@ -12,8 +12,8 @@ use std::time::Duration;
 use dbdyno_net::{Engine, Reactor, Task, block_on, now_ns, unix_now_s};
 use serde_json::{Value, json};
 
-use crate::arrivals::ClientArrivals;
 use crate::client::{CONNECTING_AT_ONCE, Client, START_POLL_NS, Thread};
+use crate::groups::Group;
 use crate::interval::{Counted, Interval};
 use crate::outcome::Outcome;
 use crate::plan::Plan;
@@ -58,7 +58,7 @@ pub fn engine_for(plan: &Plan, is_embedded: bool) -> Result<Option<Engine>, Stri
     if is_embedded {
         return Ok(None);
     }
-    let is_waiting = plan.arrivals.is_some() || plan.network_delay_us > 0;
+    let is_waiting = plan.is_pausing() || plan.network_delay_us > 0;
     let is_worth_it = !is_waiting && plan.clients.count / threads_for(plan, is_embedded) >= WORTH_A_RING;
     match plan.engine.map(Engine::from) {
         Some(engine) if engine.is_available() => Ok(Some(engine)),
@@ -99,9 +99,8 @@ fn spawn(
     let (trial, first, count) = (Arc::clone(trial), plan.clients.first, plan.clients.count);
     thread::Builder::new().name(format!("load-{i}")).spawn(move || {
         tighten_timers();
-        let (steps, is_open) = (trial.workload.steps().len(), trial.arrivals.is_some());
         let number = trial.engine.map(|_| i);
-        let recorder = Recorder::new(Arc::clone(&trial.schedule), intervals, steps, is_open, number);
+        let recorder = Recorder::new(Arc::clone(&trial.schedule), intervals, &trial.shape(), number);
         let reactor = trial.engine.map(Reactor::new).transpose()?;
         let thread = Rc::new(Thread {
             trial,
@@ -197,21 +196,21 @@ struct Merger<'a> {
     pending: BTreeMap<u64, (u64, Interval)>,
     sum: Totals,
     seconds: f64,
-    /// Each client's arrivals once more, to count those due in each second away from the threads that serve them.
-    due: Vec<Peekable<Due>>,
+    /// The arrivals of each group's clients once more, to count those due in each second away from the threads that serve them.
+    due: Vec<Vec<Peekable<Due>>>,
 }
 
 /// When a client's arrivals are due, in nanoseconds from the start.
 type Due = std::iter::FromFn<Box<dyn FnMut() -> Option<u64>>>;
 
-fn due_of_clients(trial: &Trial, plan: &Plan) -> Vec<Peekable<Due>> {
-    let Some(arrivals) = &trial.arrivals else { return vec![] };
+fn due_of_clients(trial: &Trial, plan: &Plan, group: &Group) -> Vec<Peekable<Due>> {
     let of_client = |client| {
-        let mut of_client = ClientArrivals::new(Arc::clone(arrivals), trial.seed, client, trial.clients_of);
+        let mut of_client = group.arrivals_of(trial.seed, client)?;
         let next: Box<dyn FnMut() -> Option<u64>> = Box::new(move || Some(of_client.next_ns()));
-        std::iter::from_fn(next).peekable()
+        Some(std::iter::from_fn(next).peekable())
     };
-    (plan.clients.first..plan.clients.first + plan.clients.count).map(of_client).collect()
+    let own = plan.clients.first..plan.clients.first + plan.clients.count;
+    group.clients.clone().filter(|client| own.contains(client)).filter_map(of_client).collect()
 }
 
 /// Conflicts are written only where there were some: most stores know none.
@@ -225,14 +224,16 @@ fn counted(completed: u64, failed: u64, conflicts: u64) -> Value {
 
 impl<'a> Merger<'a> {
     fn new(trial: &'a Trial, threads: u64, plan: &Plan) -> Self {
-        let (sum, due) = (Totals::default(), due_of_clients(trial, plan));
+        let sum = Totals::default();
+        let due = trial.groups.iter().map(|group| due_of_clients(trial, plan, group)).collect();
         Self { trial, threads, warmup_s: plan.warmup_s, pending: BTreeMap::new(), sum, seconds: 0.0, due }
     }
 
-    /// How many arrivals are due until the interval that ends now; those before it have been counted.
-    fn newly_due(&mut self) -> u64 {
+    /// How many arrivals of a group are due until the interval that ends now; those before it have been counted.
+    fn newly_due(&mut self, group: usize) -> u64 {
         let until_ns = (self.seconds * 1e9).round() as u64;
-        self.due.iter_mut().map(|due| std::iter::from_fn(|| due.next_if(|&ns| ns < until_ns)).count() as u64).sum()
+        let newly = |due: &mut Peekable<Due>| std::iter::from_fn(|| due.next_if(|&ns| ns < until_ns)).count() as u64;
+        self.due[group].iter_mut().map(newly).sum()
     }
 
     fn collect(&mut self, intervals: &mpsc::Receiver<Interval>) {
@@ -276,17 +277,20 @@ impl<'a> Merger<'a> {
         self.sum.merge(&Totals { operations, ..Totals::default() });
         self.seconds += interval.seconds;
         let mut record = interval.to_json(&self.trial.names(), self.warmup_s);
-        if !self.due.is_empty() {
-            let scheduled = self.newly_due();
-            self.sum.scheduled += scheduled;
-            record["transactions"]["scheduled"] = scheduled.into();
+        for (number, group) in self.trial.groups.iter().enumerate().filter(|(_, group)| group.arrivals.is_some()) {
+            let scheduled = self.newly_due(number);
+            self.sum.group(number).scheduled += scheduled;
+            match &group.named {
+                Some((name, _)) => record["operations"][name]["scheduled"] = scheduled.into(),
+                None => record["transactions"]["scheduled"] = scheduled.into(),
+            }
         }
         self.trial.records.write(&record);
     }
 
     /// Writes the totals and asserts the identities of docs/contract.md.
     fn finish(&self, totals: &Totals, plan: &Plan) -> Result<(), Outcome> {
-        let operations: serde_json::Map<_, _> = (self.trial.names().into_iter().zip(&totals.operations))
+        let mut operations: serde_json::Map<_, _> = (self.trial.names().into_iter().zip(&totals.operations))
             .map(|(name, of)| (name, counted(of.completed, of.failed, of.conflicts)))
             .collect();
         let in_flight_mean = if self.seconds > 0.0 { totals.in_flight_ns as f64 / 1e9 / self.seconds } else { 0.0 };
@@ -294,9 +298,15 @@ impl<'a> Merger<'a> {
         transactions["scheduled"] = totals.scheduled.into();
         transactions["unfinished"] = totals.unfinished().into();
         transactions["unanswered"] = totals.unanswered.into();
-        if !self.due.is_empty() {
-            transactions["never_begun"] = totals.never_begun.into();
-            transactions["late"] = totals.late.into();
+        for (number, group) in self.trial.groups.iter().enumerate().filter(|(_, group)| group.arrivals.is_some()) {
+            let of_group = totals.groups.get(number).copied().unwrap_or_default();
+            let counted = match &group.named {
+                Some((name, _)) => &mut operations[name],
+                None => &mut transactions,
+            };
+            counted["scheduled"] = of_group.scheduled.into();
+            counted["never_begun"] = of_group.never_begun.into();
+            counted["late"] = of_group.late.into();
         }
         let mut total = json!({"record": "total", "transactions": transactions, "operations": operations,
             "reads_verified": totals.reads_verified, "mismatches": totals.mismatches, "seconds": self.seconds,
@@ -310,11 +320,13 @@ impl<'a> Merger<'a> {
             let reason = format!("the sum of the intervals differs from the totals: {:?}, {totals:?}", self.sum);
             return Err(Outcome::Failed(format!("{reason}: a bug in dbdyno-load")));
         }
-        if !self.due.is_empty() && self.sum.scheduled != totals.scheduled {
-            let reason = format!("{} arrivals were due and {} scheduled", self.sum.scheduled, totals.scheduled);
+        let arrivals = |t: &Totals| t.groups.iter().map(|group| group.scheduled).sum::<u64>();
+        if arrivals(&self.sum) != arrivals(totals) {
+            let reason = format!("{} arrivals were due and {} scheduled", arrivals(&self.sum), arrivals(totals));
             return Err(Outcome::Failed(format!("{reason}: a bug in dbdyno-load")));
         }
-        let most = plan.clients.count * plan.pipeline as u64 + totals.never_begun;
+        let never_begun: u64 = totals.groups.iter().map(|group| group.never_begun).sum();
+        let most = plan.clients.count * plan.pipeline as u64 + never_begun;
         if totals.unfinished() > most {
             let reason = format!("{} transactions are unfinished", totals.unfinished());
             return Err(Outcome::Failed(format!("{reason}, more than there are clients: a bug in dbdyno-load")));

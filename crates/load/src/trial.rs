@@ -8,14 +8,25 @@ use dbdyno_net::Engine;
 use dbdyno_stores::Store;
 use dbdyno_workloads::AnyWorkload;
 
-use crate::arrivals::Arrivals;
+use crate::groups::Group;
+use crate::interval::Shape;
 use crate::ledger::Ledger;
 use crate::recorder::Schedule;
 use crate::records::Records;
 
+/// The name of the operation that stands for opening a connection.
+pub const CONNECT: &str = "connect";
+
 /// The state that all threads of a trial share.
 pub struct Trial {
+    /// Its tables and steps are those of all groups.
     pub workload: AnyWorkload,
+    /// Clients that differ; one without a name if all do the same.
+    pub groups: Vec<Arc<Group>>,
+    /// The operation that stands for opening a connection.
+    pub connect_step: usize,
+    /// True if clients open several.
+    pub is_reconnecting: bool,
     pub store: Arc<Store>,
     pub schedule: Arc<Schedule>,
     pub records: Arc<Records>,
@@ -23,7 +34,6 @@ pub struct Trial {
     pub seed: u64,
     pub clients_of: u64,
     pub verify_reads: bool,
-    pub arrivals: Option<Arc<Arrivals>>,
     pub pipeline: usize,
     pub network_delay_ns: u64,
     /// `None` for embedded stores.
@@ -39,7 +49,30 @@ impl Trial {
     }
 
     pub fn names(&self) -> Vec<String> {
-        self.workload.steps().iter().map(|s| s.name.clone()).collect()
+        let steps = self.workload.steps().iter().map(|step| step.name.clone());
+        let groups = self.groups.iter().filter_map(|group| group.named.as_ref()).map(|(name, _)| name.clone());
+        steps.chain(groups).chain(self.is_reconnecting.then(|| CONNECT.into())).collect()
+    }
+
+    /// True if clients have nothing outstanding at times.
+    pub fn is_pausing(&self) -> bool {
+        self.groups.iter().any(|group| group.is_pausing())
+    }
+
+    /// The group of a client, and its index.
+    pub fn group_of(&self, client: u64) -> (usize, Arc<Group>) {
+        let index = self.groups.iter().position(|group| group.clients.contains(&client)).unwrap_or(0);
+        (index, Arc::clone(&self.groups[index]))
+    }
+
+    /// Which recordings have the times of an open loop. The transactions of all clients have them if there are no groups.
+    pub fn shape(&self) -> Shape {
+        let is_open = self.groups.iter().any(|group| group.named.is_none() && group.arrivals.is_some());
+        let of_group = |group: &Arc<Group>| group.arrivals.is_some();
+        let steps = std::iter::repeat_n(is_open, self.workload.steps().len());
+        let groups = self.groups.iter().filter(|group| group.named.is_some()).map(of_group);
+        let operations = steps.chain(groups).chain(self.is_reconnecting.then_some(is_open)).collect();
+        Shape { is_open, operations, is_pausing: self.is_pausing() }
     }
 }
 

@@ -57,6 +57,14 @@ impl Choices {
         ((u128::from(self.next_u64()) * u128::from(bound)) >> 64) as u64
     }
 
+    /// A number of the exponential distribution with the mean 1.
+    #[inline]
+    pub fn exponential(&mut self) -> f64 {
+        // In (0, 1], so that the logarithm is finite.
+        let uniform = ((self.next_u64() >> 11) + 1) as f64 / (1u64 << 53) as f64;
+        -uniform.ln()
+    }
+
     /// A key in `1..=rows`, uniform.
     #[inline]
     pub fn key(&mut self, rows: u64) -> u64 {

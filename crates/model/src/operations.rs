@@ -39,6 +39,8 @@ pub trait Session {
     async fn control(&mut self, _step: usize) -> Result<(), Failure> {
         Err(Failure::Server("this store has no transactions of several operations".into()))
     }
+    /// Takes leave of the store, where its protocol has a word for that; the session is dropped next.
+    async fn quit(&mut self) {}
     /// Rolls back the transaction that a failure has left open, if there is one.
     async fn abandon(&mut self) -> Result<(), Failure> {
         Ok(())

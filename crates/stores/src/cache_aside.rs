@@ -44,6 +44,10 @@ impl CacheAsideSession {
 }
 
 impl Session for CacheAsideSession {
+    async fn quit(&mut self) {
+        self.store.quit().await;
+    }
+
     #[inline]
     async fn get(&mut self, step: usize, key: u64) -> Result<bool, Failure> {
         let written = self.acknowledged.as_ref().map_or(0, |versions| versions.version(step, key));

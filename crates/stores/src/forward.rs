@@ -45,6 +45,9 @@ macro_rules! forward {
             async fn control(&mut self, step: usize) -> Result<(), Failure> {
                 match self { $($any::$variant(s) => s.control(step).await),+ }
             }
+            async fn quit(&mut self) {
+                match self { $($any::$variant(s) => s.quit().await),+ }
+            }
             async fn abandon(&mut self) -> Result<(), Failure> {
                 match self { $($any::$variant(s) => s.abandon().await),+ }
             }

@@ -352,6 +352,13 @@ impl Session for MysqlSession {
         self.query(control(operation)).await.map(drop)
     }
 
+    /// A connection that ends without this is counted as aborted, and may be logged.
+    async fn quit(&mut self) {
+        wire::quit(self.exchange.begin());
+        // It is closed next, in any case.
+        let _ = self.exchange.send_anyway().await;
+    }
+
     async fn abandon(&mut self) -> Result<(), Failure> {
         if std::mem::take(&mut self.is_open) {
             self.query("ROLLBACK").await?;

@@ -338,6 +338,12 @@ impl Session for PostgresSession {
         self.query(control(operation)).await.map(drop)
     }
 
+    async fn quit(&mut self) {
+        wire::terminate(self.exchange.begin());
+        // It is closed next, in any case.
+        let _ = self.exchange.send_anyway().await;
+    }
+
     async fn abandon(&mut self) -> Result<(), Failure> {
         if std::mem::take(&mut self.is_open) {
             self.query("ROLLBACK").await?;

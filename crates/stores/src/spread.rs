@@ -142,6 +142,12 @@ impl Session for SpreadSession {
         self.own().control(step).await
     }
 
+    async fn quit(&mut self) {
+        for node in &mut self.nodes {
+            node.quit().await;
+        }
+    }
+
     async fn abandon(&mut self) -> Result<(), Failure> {
         self.own().abandon().await
     }

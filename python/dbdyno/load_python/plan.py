@@ -11,6 +11,14 @@ from dbdyno.contract import CONTRACT, StoreDocument, WorkloadDocument
 from dbdyno.load_python.failure import Ended
 
 PHASES = ("run", "verify")
+_NATIVE = {
+    "arrivals": "arrivals (an open loop)",
+    "network_delay_us": "network_delay_us",
+    "think_time": "think_time",
+    "transactions_per_connection": "transactions_per_connection",
+    "groups": "groups of clients",
+}
+"""Keys that only the native load client knows, and how an error names them."""
 MAX_CLIENTS = 512
 """Every client has a thread; more of them than this measure the scheduler."""
 
@@ -74,12 +82,11 @@ def _check(plan: Mapping[str, Any]) -> None:
         raise Ended("refused", f"contract {plan['contract']} is not {CONTRACT}, the one this load client speaks")
     if others := [phase for phase in plan["phases"] if phase not in PHASES]:
         raise Ended("refused", f"the phase {others[0]}: {native}; this one runs and verifies")
-    if plan.get("arrivals") is not None:
-        raise Ended("refused", f"arrivals (an open loop): {native}")
+    for key, what in _NATIVE.items():
+        if plan.get(key):
+            raise Ended("refused", f"{what}: {native}")
     if plan.get("pipeline", 1) != 1:
         raise Ended("refused", f"pipeline = {plan['pipeline']}: {native}")
-    if plan.get("network_delay_us"):
-        raise Ended("refused", f"network_delay_us = {plan['network_delay_us']}: {native}")
     first, count, of = (plan["clients"][key] for key in ("first", "count", "of"))
     if not 0 < count <= of - first:
         raise Ended("refused", f"clients {first} to {first} + {count} of {of}")

@@ -66,6 +66,9 @@ def _check(plan: Mapping[str, Any]) -> None:
         raise Ended("refused", f"sysbench sends SQL: leave access={store['access']} out")
     if plan.get("arrivals") is not None or plan.get("pipeline", 1) != 1 or plan.get("network_delay_us"):
         raise Ended("refused", "sysbench is driven in a closed loop, without pipeline and network_delay_us")
+    for key in ("think_time", "transactions_per_connection", "groups"):
+        if plan.get(key):
+            raise Ended("refused", f"{key}: only the native load client does that")
 
 
 def _plan(plan: Mapping[str, Any], secrets: list[str]) -> Plan:

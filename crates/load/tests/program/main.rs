@@ -7,6 +7,7 @@ mod contract;
 mod engine;
 mod faults;
 mod gaps;
+mod groups;
 mod honesty;
 mod keyspaces;
 mod loading;

@@ -17,4 +17,4 @@ pub use packet::{Packet, ServerMessage, frame, lenenc, ok_affected_rows, packet,
 pub use statement::{
     Answer, ColumnType, Dialect, Prepared, answer, execute, prepare, prepared, write_binary_row, write_definition,
 };
-pub use text::{literal, query, query_with, text_answer, text_cells, write_text_row};
+pub use text::{literal, query, query_with, quit, text_answer, text_cells, write_text_row};

@@ -5,6 +5,7 @@ use super::statement::{Answer, Dialect, command, put_decimal as put_scaled, skip
 use crate::scaled::write_scaled;
 use crate::{Cell, Decoded, Malformed, Param, TextKind, TextRows, put_decimal};
 
+const COM_QUIT: u8 = 0x01;
 const COM_QUERY: u8 = 0x03;
 const NULL: u8 = 0xfb;
 const MAX_COLUMNS: usize = 4096;
@@ -12,6 +13,11 @@ const MAX_COLUMNS: usize = 4096;
 /// Appends COM_QUERY.
 pub fn query(out: &mut Vec<u8>, sql: &[u8]) {
     command(out, COM_QUERY, sql);
+}
+
+/// Appends COM_QUIT, which has no answer.
+pub fn quit(out: &mut Vec<u8>) {
+    command(out, COM_QUIT, b"");
 }
 
 /// Appends COM_QUERY with a statement in parts, a parameter between each and the next, text quoted.

@@ -17,7 +17,7 @@ mod statement;
 pub use copy::{copy_begin, copy_end, copy_row};
 pub use login::{Login, LoginStep, startup, tls_answer, tls_request};
 pub use message::{Message, ServerMessage, frame, message, server_error};
-pub use query::{query, text_answer};
+pub use query::{query, terminate, text_answer};
 pub use server::{
     Bound, bound, parse_message, startup_message, write_bound, write_complete, write_description, write_error,
     write_ready, write_row, write_welcome,

@@ -11,6 +11,11 @@ pub fn query(out: &mut Vec<u8>, sql: &str) {
     });
 }
 
+/// Appends the end of the session, which has no answer.
+pub fn terminate(out: &mut Vec<u8>) {
+    frame(out, b'X', |_| {});
+}
+
 /// Decodes the answer to a query: the rows of all its statements. Between what it copied and its end, a COPY is answered like this too.
 ///
 /// # Errors

@@ -7,6 +7,7 @@ mod building;
 mod declaration;
 
 use std::cell::RefCell;
+use std::collections::BTreeMap;
 
 use dbdyno_model::{Choices, Column, Difference, Failed, Operations, RowBuffer, Sizes, Statement, Step, Table, Value};
 
@@ -98,13 +99,33 @@ impl Declared {
     ///
     /// # Errors
     /// The declaration cannot be read or contradicts itself: in words for the user.
-    pub fn new(rows: u64, declaration: &serde_json::Value, access: Option<&str>) -> Result<Self, String> {
+    pub fn new(rows: u64, declaration: &serde_json::Value, access: Option<ReachPlan>) -> Result<Self, String> {
         let mut declaration: Declaration =
             serde_json::from_value(declaration.clone()).map_err(|error| format!("declaration: {error}"))?;
         if let Some(access) = access {
-            declaration.access = ReachPlan::Named(access.into());
+            declaration.access = access;
         }
         Building::new(rows, &declaration)?.all()
+    }
+
+    /// Only these of its transactions are issued, each as often as it weighs here.
+    ///
+    /// # Errors
+    /// There is no such transaction: in words for the user.
+    fn only(mut self, names: &[String], weights: &BTreeMap<String, u64>) -> Result<Self, String> {
+        let unknown = weights.iter().find(|(name, weight)| !names.contains(name) || **weight == 0);
+        if let Some((name, weight)) = unknown {
+            return Err(format!("transactions: {name:?} = {weight}: there are {}, each above 0", names.join(", ")));
+        }
+        let mut below = 0;
+        let all = std::mem::take(&mut self.transactions);
+        for (name, transaction) in names.iter().zip(all) {
+            if let Some(weight) = weights.get(name) {
+                below += weight;
+                self.transactions.push(Transaction { below, ..transaction });
+            }
+        }
+        if self.transactions.is_empty() { Err("transactions: at least one".into()) } else { Ok(self) }
     }
 
     fn chosen(&self, choices: &mut Choices) -> &Transaction {
@@ -233,9 +254,13 @@ impl Workload for Declared {
     const TRANSACTION: &'static str = "transaction";
 
     fn from_options(options: &mut Options<'_>) -> Result<Self, String> {
-        let access = options.take("access");
+        let access = options.take("access").map(serde_json::from_value).transpose();
         let declaration = options.take("declaration").ok_or("declared: there is no declaration")?;
-        Self::new(options.rows, &declaration, access.as_ref().and_then(serde_json::Value::as_str))
+        let made = Self::new(options.rows, &declaration, access.map_err(|error| format!("access: {error}"))?)?;
+        let Some(weights) = options.take("transactions") else { return Ok(made) };
+        let weights = serde_json::from_value(weights).map_err(|error| format!("transactions: {error}"))?;
+        let named = declaration["transactions"].as_array().into_iter().flatten().filter_map(|of| of["name"].as_str());
+        made.only(&named.map(String::from).collect::<Vec<_>>(), &weights)
     }
 
     fn tables(&self) -> &[Table] {
@@ -339,11 +364,31 @@ mod tests {
 
     #[test]
     fn transactions_come_as_often_as_they_weigh() {
-        let workload = Declared::new(100, &events(), Some("uniform")).unwrap();
+        let workload = Declared::new(100, &events(), Some(ReachPlan::default())).unwrap();
         let is_append = |step: &u64| workload.chosen(&mut Choices::new(1, 0, 1, *step)).below == 3;
         let appends = (0..10_000).filter(is_append).count();
         assert!(appends.abs_diff(7500) < 200, "{appends}");
         assert_eq!(workload.transactions[1].access, Reach::new(&ReachPlan::default(), 100).unwrap());
+    }
+
+    #[test]
+    fn a_group_issues_its_own_transactions_by_its_own_weights_and_keeps_all_steps() {
+        let with = |transactions: serde_json::Value| {
+            let options = json!({"declaration": events(), "transactions": transactions, "access": {"kind": "uniform"}});
+            let options = options.as_object().unwrap();
+            Declared::from_options(&mut Options::new("declared", 100, options).unwrap())
+        };
+        let all = Declared::new(100, &events(), None).unwrap();
+        let readers = with(json!({"read": 2})).unwrap();
+        assert_eq!((readers.transactions.len(), readers.steps == all.steps), (1, true));
+        assert_eq!(readers.transactions[0].kind, all.transactions[1].kind);
+        assert_eq!((readers.growing, readers.checks == all.checks), (Some(0), true));
+        let mixed = with(json!({"append": 1, "read": 3})).unwrap();
+        let is_append = |step: &u64| mixed.chosen(&mut Choices::new(1, 0, 1, *step)).below == 1;
+        assert!((0..10_000).filter(is_append).count().abs_diff(2500) < 200);
+        assert!(with(json!({"raed": 1})).unwrap_err().contains("raed"));
+        assert!(with(json!({"read": 0})).unwrap_err().contains("read"));
+        assert!(with(json!({})).unwrap_err().contains("at least one"));
     }
 
     #[test]
