@@ -32,6 +32,7 @@ CHEAP = {
     "result-cache": ("--system", "result-cache(memcached*2, mariadb)", "--set", "options.updates_percent=10"),
     "server-cores": ("--system", "redis"),
     "sysbench": ("--system", "mariadb"),
+    "twitter-cache": ("--system", "redis", "--set", "workload=twitter-52"),
     "trx-lifecycle": (*USUAL, "--set", "options.transaction=read-write"),
     "wide-rows": ("--system", "duckdb", "--set", "options.layout=tinyints"),
 }

@@ -21,6 +21,13 @@ ETC_TABLE = (
 """Shares of values of 0 to 14 bytes (docs/experiments/facebook-etc.md)."""
 
 
+TATP = {
+    **{"get_subscriber_data": 35, "get_new_destination": 10, "get_access_data": 35, "update_subscriber_data": 2},
+    **{"update_location": 14, "insert_call_forwarding": 2, "delete_call_forwarding": 2},
+}
+"""Percent of the transactions (docs/experiments/tatp.md)."""
+
+
 @pytest.fixture(scope="module")
 def redis(tmp_path_factory):
     """A Redis of this module's own."""
@@ -86,6 +93,11 @@ def test_keys_and_values_of_etc_have_the_published_sizes(redis):
         ("ycsb", "ycsb-f", {"read": 0.5, "read_modify_write": 0.5}),
         ("facebook-etc", "facebook-etc", {"get": 30 / 31, "set": 1 / 31}),
         ("facebook-usr", "facebook-usr", {"get": 0.998, "set": 0.002}),
+        ("twitter-cache", "twitter-52", {"get": 91 / 99, "add": 4 / 99, "gets": 2 / 99, "cas": 2 / 99}),
+        ("twitter-cache", "twitter-12", {"get": 0.2, "set": 0.8}),
+        ("twitter-cache", "twitter-23", {"get": 36 / 99, "set": 31 / 99, "incr": 30 / 99, "delete": 2 / 99}),
+        ("twitter-cache", "twitter-37", {"get": 0.63, "set": 0.37}),
+        ("twitter-cache", "twitter-18", {"get": 96 / 99, "add": 1 / 99, "gets": 1 / 99, "cas": 1 / 99}),
     ],
 )
 def test_transactions_come_in_the_published_mix(redis, experiment, workload, mix):
@@ -98,7 +110,54 @@ def test_transactions_come_in_the_published_mix(redis, experiment, workload, mix
         assert near(completed[name], share, sum(completed.values())), (name, completed)
 
 
-def test_rows_of_ycsb_are_as_popular_as_zipf_says(redis):
+def test_transactions_of_tatp_come_in_the_published_mix(tmp_path):
+    store = system("sqlite")
+    with Guard() as guard:
+        store.start(Launch(guard, tmp_path, clients=4, rows=500))
+        phases = ["prepare", "load", "run", "verify", "cleanup"]
+        done = execute(store, "declared", phases, rows=500, options=shape("tatp", "tatp"), **ONE_CLIENT)
+        store.stop()
+    assert (done.status, done.errors()) == (0, set())
+    (total,) = done.of("total")
+    completed = {name: total["operations"][name]["completed"] for name in TATP}
+    assert sum(completed.values()) == total["transactions"]["completed"] > 100
+    for name, percent in TATP.items():
+        assert near(completed[name], percent / 100, sum(completed.values())), (name, completed)
+
+
+@pytest.mark.parametrize(
+    ("workload", "key_bytes", "value_bytes", "ttl_s"),
+    [
+        ("twitter-52", 20, 273, 86_400),
+        ("twitter-12", 44, 1030, 300),
+        ("twitter-23", 35, 224, 120),
+        ("twitter-37", 72, 20_134, 20),
+        ("twitter-18", 19, 37, 43_200),
+    ],
+)
+def test_keys_and_values_of_twitter_have_the_published_sizes(redis, workload, key_bytes, value_bytes, ttl_s):
+    options = shape("twitter-cache", workload)
+    done = execute(redis, "declared", ["prepare", "load", "run"], rows=50, options=options, arrivals=OPEN)
+    assert (done.status, done.errors()) == (0, set())
+    client = redis._client()
+    names = list(client.scan_iter("dbdyno:t:*", count=1000))
+    assert names and {len(name) for name in names} == {key_bytes}
+    assert {client.strlen(name) for name in names} == {value_bytes}
+    # What was loaded never expires, what was stored since then does.
+    left_s = [left for name in names if (left := client.ttl(name)) != -1]
+    assert left_s and all(ttl_s - 20 <= left <= ttl_s for left in left_s)
+    assert execute(redis, "declared", ["cleanup"], rows=50, options=options).status == 0
+
+
+@pytest.mark.parametrize(
+    ("experiment", "workload", "exponent"),
+    [
+        ("ycsb", "ycsb-c", 0.99),
+        ("twitter-cache", "twitter-52", 1.2117),
+        ("twitter-cache", "twitter-18", 2.0994),
+    ],
+)
+def test_rows_are_as_popular_as_zipf_says(redis, experiment, workload, exponent):
     asked, client = Counter(), redis._client()
     ready, stopped = threading.Event(), threading.Event()
 
@@ -112,7 +171,7 @@ def test_rows_of_ycsb_are_as_popular_as_zipf_says(redis):
                 asked.update(words[1:2] if words[0] == "GET" else ())
         stopped.set()
 
-    options = shape("ycsb", "ycsb-c")
+    options = shape(experiment, workload)
     assert execute(redis, "declared", ["prepare", "load"], rows=1000, options=options).status == 0
     thread = threading.Thread(target=watch)
     thread.start()
@@ -122,8 +181,8 @@ def test_rows_of_ycsb_are_as_popular_as_zipf_says(redis):
     wait_until(lambda: other.ping() and stopped.wait(0.1))
     thread.join()
     assert (done.status, done.errors()) == (0, set())
-    reads = [count for key, count in asked.most_common() if key.startswith("dbdyno:usertable:")]
-    weights = [rank**-0.99 for rank in range(1, 1001)]
+    reads = [count for key, count in asked.most_common() if key.startswith(("dbdyno:usertable:", "dbdyno:t:"))]
+    weights = [rank**-exponent for rank in range(1, 1001)]
     for first in (1, 2, 3):
         assert near(sum(reads[:first]), sum(weights[:first]) / sum(weights), sum(reads)), (first, reads[:3])
     assert execute(redis, "declared", ["cleanup"], rows=1000, options=options).status == 0
