@@ -30,10 +30,11 @@ LEAST_PAIRS = 10
 @outputs_may_end()
 def command(system: str, experiment: str, out: Path, quiet: bool, **options: Any) -> int:
     """Run a system against itself, keep the noise floor that this shows, and return the exit status."""
-    asked = dict.fromkeys(("rate", "find_rate", "pipeline", "precise", "until_flat", "profile")) | options
-    asked |= {"system": sides_of(system), "repeat": options["repeat"] or LEAST_PAIRS}
-    if asked["repeat"] < LEAST_PAIRS:
-        raise UserError(f"--repeat {asked['repeat']}: a system against itself takes at least {LEAST_PAIRS} pairs")
+    repeat: int = options["repeat"] or LEAST_PAIRS
+    if repeat < LEAST_PAIRS:
+        raise UserError(f"--repeat {repeat}: a system against itself takes at least {LEAST_PAIRS} pairs")
+    asked: dict[str, Any] = dict.fromkeys(("rate", "find_rate", "pipeline", "precise", "until_flat", "profile"))
+    asked |= options | {"system": sides_of(system), "repeat": repeat}
     # Through several clients it would be compared with something else than itself.
     named = read_experiment(experiment, {**overrides_of(asked), "client": NATIVE})
     if named.experiment.rate or named.experiment.find_rate:

@@ -20,7 +20,16 @@ FEW = 3
 """Pieces of evidence that `compare` shows of each group; `why` shows more."""
 
 
-def command(run: str, other: str | None, as_json: bool, **asked: str | float | bool | None) -> int:
+def command(
+    run: str,
+    other: str | None,
+    as_json: bool,
+    *,
+    baseline: str | None,
+    margin: float,
+    noise: float | None,
+    force: bool,
+) -> int:
     """Print the comparison of a run's systems, or of two runs, and the first evidence of what makes the difference."""
 
     def show(verdicts: Verdicts) -> None:
@@ -36,7 +45,7 @@ def command(run: str, other: str | None, as_json: bool, **asked: str | float | b
             console.print()
             say(console, f"More evidence: dbdyno why {' '.join(filter(None, (run, other)))}", "dim", hang=2)
 
-    look_at_verdicts(show, run, other, **asked)
+    look_at_verdicts(show, run, other, baseline=baseline, margin=margin, noise=noise, force=force)
     return 0
 
 

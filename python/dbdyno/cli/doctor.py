@@ -24,7 +24,7 @@ def command(experiment: str | None) -> int:
     findings = [
         _load_client(),
         *servers,
-        *examine(data_directory() if private else None, named is None or named.profile),
+        *examine(data_directory() if private else None, named is None or bool(named.profile)),
     ]
     _print(findings, console)
     return 0

@@ -1,13 +1,20 @@
 """A length of time on the command line."""
 
 import re
+from typing import TYPE_CHECKING
 
 import click
 
 _UNITS_S = {"s": 1, "m": 60, "h": 3600}
 
+if TYPE_CHECKING:
+    _ReadFloat = click.ParamType[float]
+else:
+    # Older versions of click cannot be asked for a type of number.
+    _ReadFloat = click.ParamType
 
-class Duration(click.ParamType):
+
+class Duration(_ReadFloat):
     """Reads `20m`, `90s` and `1h` as seconds."""
 
     name = "duration"

@@ -30,7 +30,8 @@ def command(baseline: str, run: str, as_json: bool, leave_out_limited: bool, **a
     """Print the comparison, and return 1 if a cell is confirmed slower; raises UserError if it cannot be judged."""
     folders = find_run(baseline), find_run(run)
     with understood(*folders):
-        gate = _judge(*map(read_run, folders), leave_out_limited, **asked)
+        first, second = map(read_run, folders)
+        gate = _judge(first, second, leave_out_limited, **asked)
         if as_json:
             click.echo(json.dumps(comparison_document(gate.verdicts) | gate.counted(), ensure_ascii=False, indent=1))
         else:

@@ -5,7 +5,6 @@ import textwrap
 import time
 from collections.abc import Callable, Mapping, Sequence
 from contextlib import AbstractContextManager, nullcontext
-from dataclasses import asdict
 from pathlib import Path
 
 from rich.console import Console
@@ -311,7 +310,18 @@ def _length(time_us: float) -> str:
 
 def _even(stability: Stability | None, stalls: Stalls | None = None) -> str:
     """Return how even the seconds were so far, or nothing if there are none, or too few to tell and none stalled."""
-    even = words.evenness(asdict(stability) | {"stalls": stalls.figures() if stalls else None}) if stability else ""
+    if stability is None:
+        return ""
+    even = words.evenness(
+        {
+            "floor": stability.floor,
+            "longest_without_completion_s": stability.longest_without_completion_s,
+            "variation_1s": stability.variation_1s,
+            "stalls": stalls.figures() if stalls else None,
+            "seconds": stability.seconds,
+            "seconds_below_tenth": stability.seconds_below_tenth,
+        }
+    )
     return f"  {even}" if even else ""
 
 

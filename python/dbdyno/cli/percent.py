@@ -1,11 +1,19 @@
 """A percentage on the command line."""
 
+from typing import TYPE_CHECKING
+
 import click
 
 from dbdyno.experiment.percent import parse_percent
 
+if TYPE_CHECKING:
+    _ReadFloat = click.ParamType[float]
+else:
+    # Older versions of click cannot be asked for a type of number.
+    _ReadFloat = click.ParamType
 
-class Percent(click.ParamType):
+
+class Percent(_ReadFloat):
     """Reads `2%` as 0.02."""
 
     name = "percent"

@@ -29,7 +29,7 @@ def command(run: str, details: bool, as_json: bool) -> int:
             print_summary(recorded_run, places_of(recorded_run), console)
         if not as_json:
             print_limits(recorded_run, console)
-        return 0 if recorded_run.about.get("state") == "complete" and not limits_broken(recorded_run) else 1
+        return 0 if recorded_run.facts.state == "complete" and not limits_broken(recorded_run) else 1
 
 
 def places_of(run: Run) -> Places:

@@ -168,7 +168,7 @@ def store_of(system: System, workload: WorkloadSpec, secrets: list[str]) -> Stor
     On a server that is somebody else's another program's tables, which have no marker, go into a database of their own.
     """
     own = {"database": OWN_DATABASE} if workload.program and system.spec.attached else {}
-    return system.store_plan(secrets) | own
+    return {**system.store_plan(secrets), **own}
 
 
 def make_trial_plan(experiment: Experiment, run_id: str, store: StoreDocument, trial: Trial) -> Plan:

@@ -239,7 +239,12 @@ def describe_system(system: System, experiment: Experiment) -> dict[str, Any]:
     of_no_path = {"build": None, "config": None}
     return {
         "servers": [
-            server | {"started_with": command_lines.get(server["name"])} | of_no_path | origins.get(server["name"], {})
+            {
+                **server,
+                "started_with": command_lines.get(server["name"]),
+                **of_no_path,
+                **origins.get(server["name"], {}),
+            }
             for server in system.servers()
         ],
         "embedded": system.embedded,

@@ -153,7 +153,7 @@ class ResumedRun(Beginning):
                 try:
                     system.start(make_launch_of(experiment.of(preparation.system), guard, logs))
                     origins = system.origins()
-                    servers = [server | origins.get(server["name"], {}) for server in system.servers()]
+                    servers = [{**server, **origins.get(server["name"], {})} for server in system.servers()]
                     self._earlier.refuse_other_servers(label, servers)
                 except RunFailed as failure:
                     raise UserError(f"{self._path}: {failure}") from None

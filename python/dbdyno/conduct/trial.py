@@ -147,7 +147,7 @@ def take_library(system: System, summary: Summary, folder: Path) -> Document:
         return {}
     system.opened(summary.library)
     write_object(folder / "settings.json", system.all_settings())
-    return {"servers": [server | {"started_with": None} for server in system.servers()]}
+    return {"servers": [{**server, "started_with": None} for server in system.servers()]}
 
 
 def _measured(summary: Summary, folder: Path, facts: TrialFacts) -> tuple[int, float, Stability]:

@@ -1,12 +1,52 @@
-"""Objects of `trial.json` that are handed on as they are (docs/run-folder.md): their keys, for the type checker.
+"""Objects of `run.json`, `trial.json` and `preparation.json` (docs/run-folder.md): their keys, for the type checker.
 
-A key that a reader does not need is not listed.
+They are written from these types and read into them. A key that only some runs have is not required.
 """
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from typing import NotRequired, TypedDict
+
+
+class BuildStated(TypedDict):
+    """The build of a server that was started from a path."""
+
+    setting: str
+    path: str
+    version: str | None
+    says: str
+    sha256: str
+    build_id: str | None
+
+
+class ConfigStated(TypedDict):
+    """The user's configuration file that a server was given."""
+
+    path: str
+    sha256: str
+    settings: Mapping[str, str]
+
+
+class OriginStated(TypedDict, total=False):
+    """The build and the configuration file that a server was started from, if a path named them."""
+
+    build: BuildStated | None
+    config: ConfigStated | None
+
+
+class ServerStated(OriginStated):
+    """One server of a store, or an embedded store's library; a system states the first four keys."""
+
+    name: str
+    version: str | None
+    effective_settings: dict[str, str]
+    not_readable: NotRequired[Sequence[str]]
+    started_with: NotRequired[Sequence[str] | None]
+
+
+DurabilityStated = TypedDict("DurabilityStated", {"class": str, "reason": str | None})
+"""The crashes that an acknowledged write survives; written as a call, because a key is a keyword of Python."""
 
 
 class RateStated(TypedDict, total=False):
@@ -17,7 +57,10 @@ class RateStated(TypedDict, total=False):
     per_s: float | None
     ramp: Sequence[float]
     steps: Sequence[float]
+    seconds: int | None
     share: float
+    capacity_per_s: float | None
+    capacity_of: str | None
 
 
 class ProfiledStated(TypedDict):
@@ -28,22 +71,26 @@ class ProfiledStated(TypedDict):
 
 
 class LoadedStated(TypedDict):
-    """How a table was loaded in bulk."""
+    """The bulk load of a table: `by` which statement, from which `source`."""
 
     rows: int
     seconds: float
     rows_per_s: float
-    size_bytes: int
     by: str
+    size_bytes: int
+    source: NotRequired[str]
 
 
 class QueryStated(TypedDict):
     """A query: its times cold and hot; `columns` of a scan; `differs` from another store's answer."""
 
     name: str
+    what: NotRequired[str]
+    sql: NotRequired[str]
     columns: NotRequired[int | None]
     cold_s: float
     hot_s: Sequence[float]
+    answer: NotRequired[list[list[int | float | str | None]]]
     differs: str | None
 
 
@@ -62,38 +109,77 @@ class AnalysisStated(TypedDict):
     unanswered: NotRequired[Sequence[UnansweredStated]]
 
 
-class AgreementStated(TypedDict):
+class DifferingRowStated(TypedDict):
+    """A row whose versions differ on both sides; `None`: no such row."""
+
+    table: str
+    key: int
+    store: int | None
+    other: int | None
+
+
+class DifferencesStated(TypedDict, total=False):
+    """How many writes of a row only one of both sides has, in how many rows, and the first of these rows."""
+
+    store_only: int
+    other_only: int
+    rows: int
+    first: Sequence[DifferingRowStated]
+
+
+class ComparisonStated(DifferencesStated):
     """A store after its crash, held against what should have the same rows; if `unable` says why not, without figures.
 
     alone_missing: acknowledged writes that this one would have lacked in the place of the store.
     """
 
     name: str
+    promised: NotRequired[bool]
+    reason: NotRequired[str]
     unable: str | None
-    store_only: NotRequired[int]
-    other_only: NotRequired[int]
-    rows: NotRequired[int]
+    odd: NotRequired[str | None]
     alone_missing: NotRequired[int | None]
+
+
+class AgreementStated(ComparisonStated):
+    """The same, and whether a promise of agreement was kept."""
+
     verdict: str
     sentence: str
 
 
-class CrashStated(TypedDict):
-    """The contents of a store after it was killed; runs of earlier versions have no `agreement`."""
+class RepairedStated(TypedDict):
+    """The command that a store needed before it started again, and the reason it gave."""
 
-    kind: str
-    writes: str
+    command: str
+    reason: str
+
+
+class ReadBackStated(TypedDict):
+    """The acknowledged writes that a store still had after it was killed; older runs say nothing of a repair."""
+
     acknowledged: int
-    missing: int
-    lost_back_s: float | None
-    lost_back_is_least: bool
+    damaged: NotRequired[int]
+    gone: NotRequired[int]
     half_applied: int
+    lost_back_is_least: bool
+    lost_back_s: float | None
+    missing: int
     unacknowledged: int
     ready_s: float | None
     first_read_s: float | None
+    repaired: NotRequired[RepairedStated | None]
+
+
+class CrashStated(ReadBackStated):
+    """A crash, and the contents of the store after it; runs of earlier versions have no `agreement`."""
+
+    kind: str
+    writes: str
+    at_unix_s: NotRequired[float]
+    agreement: NotRequired[Sequence[AgreementStated] | None]
     verdict: str
     sentence: str
-    agreement: NotRequired[Sequence[AgreementStated] | None]
 
 
 class CopyStepStated(TypedDict):
@@ -106,14 +192,30 @@ class CopyStepStated(TypedDict):
     server_cpu_s: float | None
 
 
+class CopiedTableStated(TypedDict):
+    """A table that was copied; times and size are `None` if the tool is not called for each table."""
+
+    table: str
+    rows: int
+    dump_bytes: int | None
+    dump_s: float | None
+    restore_s: float | None
+    differs: Sequence[str] | None
+
+
 class CopyStated(TypedDict):
     """A copy by a database's own tool; a step that was not run is `None`."""
 
     tool: str
+    programs: NotRequired[Sequence[str]]
     workers: int
-    identical: bool | None
+    rows: NotRequired[int]
+    dump_bytes: NotRequired[int]
     dump: CopyStepStated | None
     restore: CopyStepStated | None
+    tables: NotRequired[Sequence[CopiedTableStated]]
+    compared_s: NotRequired[float | None]
+    identical: bool | None
 
 
 class EventStated(TypedDict):
@@ -131,3 +233,131 @@ class EventStated(TypedDict):
     ended_unix_s: float | None
     exit_status: int | None
     output: Sequence[str]
+
+
+class CountersStated(TypedDict, total=False):
+    """A server's own counters right before the load client ran, and right after."""
+
+    before: Mapping[str, int]
+    after: Mapping[str, int]
+
+
+class NotSeenStated(TypedDict):
+    """A band that could not be observed, and why."""
+
+    band: str
+    reason: str
+
+
+class UsageStated(TypedDict):
+    """The resources that a process used while it was measured."""
+
+    process: str
+    cores: float | None
+    resident_bytes: int
+
+
+class SliceStated(TypedDict):
+    """The clients of a trial that a host ran."""
+
+    first: int
+    count: int
+
+
+class ClockStated(TypedDict):
+    """How far a host's clock was ahead of the conductor's, and how exactly that is known."""
+
+    offset_s: float
+    error_s: float
+
+
+class HostStated(TypedDict):
+    """Another host that issued a part of the load."""
+
+    name: str
+    hostname: str
+    address: str
+    processors: int
+    clients: SliceStated
+    clock_before: ClockStated | None
+    clock_after: ClockStated | None
+    drift_s: float | None
+    start_skew_s: float | None
+    problem: str | None
+    lost: bool
+
+
+class SkippedStated(TypedDict):
+    """A system that was left out of a run, and why."""
+
+    system: str
+    reason: str
+
+
+class LeftOutStated(TypedDict):
+    """A sweep that ended early, with the clients that were not run; without any, it was not flat at its end."""
+
+    system: str
+    workload: str
+    pipeline: int
+    network_delay_us: int
+    clients: Sequence[int]
+    reason: str
+
+
+class StepStated(TypedDict):
+    """A step of a rate search."""
+
+    trial: str
+    rate_per_s: float
+    statistic: str
+    value_us: float | None
+    offered_per_s: float
+    achieved_per_s: float
+    confirms: bool
+    why_not: str | None
+    holds: bool
+
+
+class SearchStated(TypedDict):
+    """A rate search that ended; without an answer the last keys are `None`."""
+
+    system: str
+    workload: str
+    clients: int
+    repeat: int
+    limit: str
+    first: str
+    steps: Sequence[StepStated]
+    found_rate_per_s: float | None
+    fails_per_s: float | None
+    open_above: bool | None
+    sentence: str
+
+
+class LimitFigureStated(TypedDict):
+    """The figure of a trial that a limit is on, and whether the limit holds."""
+
+    figure: str
+    value: float | None
+    unit: str
+    holds: bool
+
+
+class LimitStated(LimitFigureStated):
+    """One of the experiment's limits in one trial."""
+
+    trial: str
+    limit: str
+
+
+class SessionStated(TypedDict):
+    """A session of a resumed run; the running one has no end yet."""
+
+    started_unix_s: float | None
+    command: str | None
+    warnings: NotRequired[Sequence[str]]
+    ended_unix_s: NotRequired[float]
+    state: NotRequired[str | None]
+    reason: NotRequired[str | None]
+    records: NotRequired[str]

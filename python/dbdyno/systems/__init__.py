@@ -58,7 +58,7 @@ def build(spec: SystemSpec) -> System:
     if spec.version:
         find_package(spec.product)
     if system.takes_parts:
-        return system(spec, [build(part) for part in _labelled(spec)])
+        return system.made_of(spec, [build(part) for part in _labelled(spec)])
     if spec.parts:
         raise UserError(
             f"{spec.label}: '{spec.name}' is no arrangement; {', '.join(known.name for known in ARRANGEMENTS)} are"

@@ -11,11 +11,15 @@ from dbdyno.analytics.table import Table
 class Analyst(ABC):
     """A connection of the store's own driver. Used by one thread, but for `cancel`.
 
-    error: what its driver raises. by: how it loads, for a person.
+    by: how it loads, for a person.
     """
 
-    error: tuple[type[Exception], ...]
     by: str
+
+    @property
+    @abstractmethod
+    def error(self) -> tuple[type[Exception], ...]:
+        """The errors that its driver raises."""
 
     @abstractmethod
     def create(self, table: Table) -> None:

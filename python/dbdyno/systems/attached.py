@@ -7,6 +7,7 @@ from functools import partial
 from typing import Any, ClassVar
 
 from dbdyno.errors import RunFailed, UserError
+from dbdyno.results.stated import ServerStated
 from dbdyno.systems.base import Durability, Launch
 from dbdyno.systems.probe import Probe, Waits, shortest_s
 from dbdyno.systems.running.child import Child, Unbounded
@@ -91,28 +92,37 @@ class Attached(Server):
 
     def _ask(self, verb: str) -> Any:
         try:
-            return self._child.call("ask", verb)
+            return self._started_child().call("ask", verb)
         except Unbounded as error:
             raise RunFailed(f"{self.spec.label}: {self.server_name} does not answer: {error}") from None
 
-    def servers(self) -> list[dict[str, Any]]:
-        return self._ask("servers")
+    def _started_child(self) -> Child:
+        assert self._child is not None, "not attached to"
+        return self._child
+
+    def servers(self) -> list[ServerStated]:
+        servers: list[ServerStated] = self._ask("servers")
+        return servers
 
     def all_settings(self) -> dict[str, dict[str, str]]:
-        return self._ask("all_settings")
+        settings: dict[str, dict[str, str]] = self._ask("all_settings")
+        return settings
 
     def durability(self) -> Durability:
-        return self._ask("durability")
+        durability: Durability = self._ask("durability")
+        return durability
 
     def cautions(self) -> list[str]:
-        return self._ask("cautions")
+        cautions: list[str] = self._ask("cautions")
+        return cautions
 
     def counters(self) -> dict[str, dict[str, int]]:
-        return self._ask("counters")
+        counters: dict[str, dict[str, int]] = self._ask("counters")
+        return counters
 
     def probes(self) -> list[Probe]:
         names = [probe.server for probe in super().probes()]
-        return [AttachedProbe(name, self._child, number) for number, name in enumerate(names)]
+        return [AttachedProbe(name, self._started_child(), number) for number, name in enumerate(names)]
 
 
 def _end(child: Child, launch: Launch) -> None:
@@ -132,16 +142,20 @@ class AttachedProbe(Probe):
         self.round_trip_s = theirs_s + shortest_s(partial(self._call, "nothing"))
 
     def counters(self) -> dict[str, float]:
-        return self._ask("counters")
+        counters: dict[str, float] = self._ask("counters")
+        return counters
 
     def waits(self) -> Waits | None:
-        return self._ask("waits")
+        waits: Waits | None = self._ask("waits")
+        return waits
 
     def locks(self) -> Mapping[str, float]:
-        return self._ask("locks")
+        locks: Mapping[str, float] = self._ask("locks")
+        return locks
 
     def known_locks(self) -> Mapping[str, float] | None:
-        return self._ask("known_locks")
+        locks: Mapping[str, float] | None = self._ask("known_locks")
+        return locks
 
     def close(self) -> None:
         # After the child was ended there is nothing to close.

@@ -1,5 +1,7 @@
 """The interface of every system, as verbs."""
 
+from __future__ import annotations
+
 import math
 import os
 import shutil
@@ -11,7 +13,9 @@ from itertools import chain
 from pathlib import Path
 from typing import Any, ClassVar
 
+from dbdyno.contract import LibraryRecord, StoreDocument
 from dbdyno.experiment.system_spec import SystemSpec
+from dbdyno.results.stated import OriginStated, ServerStated
 from dbdyno.systems.actions import Actions
 from dbdyno.systems.analyst import Analyst
 from dbdyno.systems.builds.layout import Layout
@@ -122,7 +126,7 @@ class System(ABC):
 
     name: ClassVar[str]
     what: ClassVar[str]
-    operations: ClassVar[frozenset[str]]
+    operations: frozenset[str]
     libraries: ClassVar[tuple[str, ...]] = ()
     embedded: bool = False
     room: ClassVar[Mapping[str, Room]] = {}
@@ -139,7 +143,7 @@ class System(ABC):
     speaks_sql: ClassVar[bool] = False
     actions: ClassVar[Actions] = {}
     schemes: ClassVar[tuple[str, ...]] = ()
-    levers: ClassVar[Mapping[str, str]] = {}
+    levers: Mapping[str, str] = {}
     live_settings: ClassVar[Mapping[str, LiveSetting]] = {}
     background_threads: ClassVar[Mapping[str, str]] = {}
     package: ClassVar[str | None] = None
@@ -153,6 +157,11 @@ class System(ABC):
         if spec.url is None:
             placing = self.layout.settings if self.layout else frozenset()
             refuse_own(spec.label, spec.settings.keys() - placing, self.reserved)
+
+    @classmethod
+    def made_of(cls, spec: SystemSpec, parts: list[System]) -> System:
+        """Return an arrangement of other systems; only where it `takes_parts`. Raises UserError as the class does."""
+        raise NotImplementedError(f"{cls.name} is made of nothing")
 
     @classmethod
     def path_of(cls, spec: SystemSpec) -> str | None:
@@ -226,7 +235,7 @@ class System(ABC):
         """Return the version of each row of these tables (name to rows); only where it has `witnesses`."""
         raise NotImplementedError(f"{self.name} has nothing to be compared with")
 
-    def opened(self, library: Mapping[str, Any]) -> None:
+    def opened(self, library: LibraryRecord) -> None:
         """Take what an embedded store's library said of itself when it was opened (`store` in docs/contract.md)."""
         raise NotImplementedError(f"{self.name} runs in no load client")
 
@@ -327,7 +336,7 @@ class System(ABC):
         """Return what dbdyno told the servers it started, name to settings; `DIR` and `PORT` for the private."""
         return {}
 
-    def origins(self) -> dict[str, dict[str, Any]]:
+    def origins(self) -> dict[str, OriginStated]:
         """Return what each server was started from, server name to `build` and `config` of `trial.json`."""
         return {}
 
@@ -361,7 +370,7 @@ class System(ABC):
         return None
 
     @abstractmethod
-    def servers(self) -> list[dict[str, Any]]:
+    def servers(self) -> list[ServerStated]:
         """Return each server's `name`, `version` and `effective_settings`, as `trial.json` has them."""
 
     def all_settings(self) -> dict[str, dict[str, str]]:
@@ -393,7 +402,7 @@ class System(ABC):
         return {}
 
     @abstractmethod
-    def store_plan(self, secrets: list[str]) -> dict[str, Any]:
+    def store_plan(self, secrets: list[str]) -> StoreDocument:
         """Return the plan's `store` (docs/contract.md); passwords go to `secrets`, their index in the plan."""
 
 

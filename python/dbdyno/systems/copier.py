@@ -48,13 +48,17 @@ class Stage:
 class Copier(ABC):
     """A connection of the store's own driver, and the calls of a tool. Used by one thread at a time.
 
-    error: what its driver raises. home: the folder that the programs run in.
+    home: the folder that the programs run in.
     as_server: if they are to run as the user that servers run as, which must reach the same files.
     """
 
-    error: tuple[type[Exception], ...]
     home: Path
     as_server: bool = True
+
+    @property
+    @abstractmethod
+    def error(self) -> tuple[type[Exception], ...]:
+        """The errors that its driver raises."""
 
     @abstractmethod
     def tables(self, of_copy: bool) -> list[str]:

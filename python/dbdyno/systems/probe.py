@@ -4,11 +4,14 @@ import time
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Mapping
 from contextlib import suppress
-from typing import NamedTuple
+from typing import Any, NamedTuple, TypeAlias
 
 ANSWER_TIMEOUT_S = 2.0
 """For every answer, so that a server that hangs holds nothing else up."""
 ROUND_TRIPS = 3
+
+Names: TypeAlias = Mapping[str, str | tuple[str, float]]
+"""A server's name of a figure to dbdyno's, or to dbdyno's and the factor of its unit."""
 
 
 class Waits(NamedTuple):
@@ -76,10 +79,10 @@ def shortest_s(ask: Callable[[], object]) -> float:
     return min(took_s)
 
 
-def named(values: Mapping[str, object], wanted: Mapping[str, str | tuple[str, float]]) -> dict[str, float]:
+def named(values: Mapping[str, Any], wanted: Names) -> dict[str, float]:
     """Return those of `wanted` that a server gave as numbers, under dbdyno's names.
 
-    wanted: the server's name to dbdyno's, or to dbdyno's and what the value is multiplied with.
+    Returns what can be read as a number; a server may answer anything.
     """
     figures = {}
     for theirs, ours in wanted.items():

@@ -20,7 +20,7 @@ Versions: TypeAlias = "Mapping[str, NDArray[np.int64]]"
 
 
 class Promise(NamedTuple):
-    """Return whether the settings in force promise that both agree after a crash, and which settings these are."""
+    """A promise of the settings in force that both agree after a crash, or that they do not, and these settings."""
 
     holds: bool
     reason: str

@@ -53,10 +53,12 @@ class ChildAnalyst(Analyst):
         self._call("load", table, paths)
 
     def finish(self, table: Table) -> int:
-        return self._call("finish", table)
+        size_bytes: int = self._call("finish", table)
+        return size_bytes
 
     def ask(self, sql: str) -> Sequence[Sequence[Any]]:
-        return self._call("ask", sql)
+        rows: Sequence[Sequence[Any]] = self._call("ask", sql)
+        return rows
 
     def cancel(self) -> None:
         self._process.kill()

@@ -7,6 +7,7 @@ from typing import Any, ClassVar
 
 from dbdyno.errors import UserError
 from dbdyno.experiment.workloads import ANALYSE
+from dbdyno.results.stated import ServerStated
 from dbdyno.systems.analyst import Analyst
 from dbdyno.systems.analytic.clickhouse_analyst import ClickHouseAnalyst, ClickHouseError
 from dbdyno.systems.base import Durability, Launch
@@ -110,9 +111,10 @@ class ClickHouse(Server):
 
     def _settings(self) -> dict[str, str]:
         with self.asking():
-            return dict(ClickHouseAnalyst(self.endpoint).ask("SELECT name, value FROM system.settings"))
+            rows = ClickHouseAnalyst(self.endpoint).ask("SELECT name, value FROM system.settings")
+        return {str(name): str(value) for name, value in rows}
 
-    def servers(self) -> list[dict[str, Any]]:
+    def servers(self) -> list[ServerStated]:
         there = self._settings()
         effective = {key: there[key] for key in (*SETTINGS, *self.spec.settings) if key in there}
         with self.asking():

@@ -8,6 +8,7 @@ from importlib.util import find_spec
 from typing import TYPE_CHECKING, Any, ClassVar
 
 from dbdyno.experiment.workloads import ANALYSE
+from dbdyno.results.stated import ServerStated
 from dbdyno.systems.analyst import Analyst
 from dbdyno.systems.base import Durability, Launch
 from dbdyno.systems.embedded.embedded import Embedded
@@ -43,7 +44,7 @@ class DuckDB(Embedded):
     def durability(self) -> Durability:
         return Durability("D2", "DuckDB flushes its log at each commit")
 
-    def servers(self) -> list[dict[str, Any]]:
+    def servers(self) -> list[ServerStated]:
         effective = {name: self._in_force[name] for name in ("threads", "memory_limit")}
         return [{"name": self.server_name, "version": metadata.version("duckdb"), "effective_settings": effective}]
 
@@ -53,7 +54,8 @@ class DuckDB(Embedded):
     def analyst(self) -> Analyst:
         # Loading its library takes time and memory, which no other command should, and it may not be there.
         module = import_module("dbdyno.systems.analytic.duckdb_analyst")
-        return module.DuckDBAnalyst(self.path, self.settings())
+        analyst: Analyst = module.DuckDBAnalyst(self.path, self.settings())
+        return analyst
 
     def store_plan(self, secrets: list[str]) -> dict[str, Any]:
         del secrets

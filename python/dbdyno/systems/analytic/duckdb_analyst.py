@@ -24,7 +24,7 @@ def _is_same(given: int | str, effective: int | str) -> bool:
     if isinstance(given, int) or isinstance(effective, int):
         return given == effective
     number, unit = effective.split()
-    in_unit = int(given.removesuffix("MiB")) * 2**20 / 2 ** (10 * _UNITS.index(unit))
+    in_unit = int(given.removesuffix("MiB")) * 2**20 / (1 << 10 * _UNITS.index(unit))
     return abs(in_unit - float(number)) <= 0.1
 
 
@@ -35,8 +35,13 @@ class DuckDBAnalyst(Analyst):
     by = "INSERT … SELECT from read_csv"
 
     def __init__(self, folder: Path, settings: dict[str, int]) -> None:
-        given = {"threads": settings["threads"], "memory_limit": f"{settings['memory_limit_mib']}MiB"}
-        config = {key: value for key, value in given.items() if str(value).strip("MiB") != "0"}
+        given: dict[str, int | str] = {
+            "threads": settings["threads"],
+            "memory_limit": f"{settings['memory_limit_mib']}MiB",
+        }
+        config: dict[str, str | bool | int | float | list[str]] = {
+            key: value for key, value in given.items() if str(value).strip("MiB") != "0"
+        }
         self._path = folder / "dbdyno.duckdb"
         config["temp_directory"] = str(folder / "spill")
         try:

@@ -98,8 +98,8 @@ class MonetDBAnalyst:
             getattr(self._library, f"monetdbe_{name}").restype = ctypes.c_char_p
         self._data, self._database = folder / "data", ctypes.c_void_p()
         options = _Options(settings["memory_limit_mib"], 0, 0, settings["threads"])
-        path = str(self._data).encode()
-        if self._library.monetdbe_open(ctypes.byref(self._database), path, ctypes.byref(options)):
+        data = str(self._data).encode()
+        if self._library.monetdbe_open(ctypes.byref(self._database), data, ctypes.byref(options)):
             said = self._library.monetdbe_error(self._database) if self._database else b"no word"
             raise RunFailed(f"the database cannot be opened: {said.decode(errors='replace')}")
 

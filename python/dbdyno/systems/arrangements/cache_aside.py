@@ -7,6 +7,7 @@ from typing import Any
 from dbdyno.errors import UserError
 from dbdyno.experiment.system_spec import SystemSpec
 from dbdyno.experiment.workloads import FIND_UNIQUE, GET, GET_ELSEWHERE, UPDATE
+from dbdyno.results.stated import OriginStated, ServerStated
 from dbdyno.systems.base import Durability, Launch, System
 from dbdyno.systems.memcached.memcached import MemcachedServer
 from dbdyno.systems.probe import Probe
@@ -82,14 +83,14 @@ class Fronted(System):
     def sockets(self) -> dict[str, str]:
         return {name: path for part in self.parts for name, path in part.sockets().items()}
 
-    def origins(self) -> dict[str, dict[str, Any]]:
+    def origins(self) -> dict[str, OriginStated]:
         return {name: origin for part in self.parts for name, origin in part.origins().items()}
 
     def started_with(self) -> dict[str, list[str]]:
         return {name: argv for part in self.parts for name, argv in part.started_with().items()}
 
     def forking(self) -> frozenset[str]:
-        return frozenset().union(*(part.forking() for part in self.parts))
+        return frozenset(name for part in self.parts for name in part.forking())
 
     def data_directories(self) -> tuple[Path, ...]:
         return self.store.data_directories()
@@ -100,7 +101,7 @@ class Fronted(System):
     def death(self) -> str | None:
         return next(filter(None, (part.death() for part in self.parts)), None)
 
-    def servers(self) -> list[dict[str, Any]]:
+    def servers(self) -> list[ServerStated]:
         return [server for part in self.parts for server in part.servers()]
 
     def all_settings(self) -> dict[str, dict[str, str]]:
@@ -121,6 +122,10 @@ class CacheAside(Fronted):
 
     name = "cache-aside"
     what = "a cache in front of a store: cache-aside(memcached?memory=64, mariadb)"
+
+    @classmethod
+    def made_of(cls, spec: SystemSpec, parts: list[System]) -> System:
+        return cls(spec, parts)
 
     def __init__(self, spec: SystemSpec, parts: list[System]) -> None:
         """Take the arrangement and its two systems; raises UserError if they cannot be what they are to be."""

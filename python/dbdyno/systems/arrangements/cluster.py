@@ -1,9 +1,12 @@
 """Several nodes that each hold all rows, as one system: what `galera` and `spread` have in common."""
 
+from collections.abc import Sequence
+from pathlib import Path
 from typing import Any, ClassVar
 
 from dbdyno.experiment.system_spec import SystemSpec
 from dbdyno.experiment.workloads import GET_ELSEWHERE, OPERATIONS
+from dbdyno.results.stated import OriginStated, ServerStated
 from dbdyno.systems.base import Durability, Launch, System
 from dbdyno.systems.probe import Probe
 from dbdyno.systems.space import Space
@@ -18,7 +21,7 @@ class Cluster(System):
     # A client library has one connection a client, and knows no nodes.
     libraries: ClassVar[tuple[str, ...]] = ()
 
-    def __init__(self, spec: SystemSpec, nodes: list[System]) -> None:
+    def __init__(self, spec: SystemSpec, nodes: Sequence[System]) -> None:
         super().__init__(spec)
         self.nodes = nodes
         self.own_nodes = len(nodes)
@@ -45,16 +48,16 @@ class Cluster(System):
     def sockets(self) -> dict[str, str]:
         return {name: path for node in self.nodes for name, path in node.sockets().items()}
 
-    def origins(self) -> dict[str, dict[str, Any]]:
+    def origins(self) -> dict[str, OriginStated]:
         return {name: origin for node in self.nodes for name, origin in node.origins().items()}
 
     def started_with(self) -> dict[str, list[str]]:
         return {name: settings for node in self.nodes for name, settings in node.started_with().items()}
 
     def forking(self) -> frozenset[str]:
-        return frozenset().union(*(node.forking() for node in self.nodes))
+        return frozenset(name for node in self.nodes for name in node.forking())
 
-    def data_directories(self) -> tuple[Any, ...]:
+    def data_directories(self) -> tuple[Path, ...]:
         return tuple(directory for node in self.nodes for directory in node.data_directories())
 
     def probes(self) -> list[Probe]:
@@ -63,7 +66,7 @@ class Cluster(System):
     def death(self) -> str | None:
         return next(filter(None, (node.death() for node in self.nodes)), None)
 
-    def servers(self) -> list[dict[str, Any]]:
+    def servers(self) -> list[ServerStated]:
         return [server for node in self.nodes for server in node.servers()]
 
     def all_settings(self) -> dict[str, dict[str, str]]:

@@ -3,15 +3,15 @@
 import secrets as random_secrets
 from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import Any
 
 from dbdyno.errors import UserError
 from dbdyno.experiment.system_spec import SystemSpec
+from dbdyno.results.stated import ServerStated
 from dbdyno.systems.arrangements.cluster import Cluster
 from dbdyno.systems.base import Durability, Launch, numbers_of
 from dbdyno.systems.mysql.mariadb import MariaDB
 from dbdyno.systems.mysql.probe import MySQLProbe
-from dbdyno.systems.probe import Probe
+from dbdyno.systems.probe import Names, Probe
 from dbdyno.systems.running.process import find_program, free_port
 
 PROVIDERS = tuple(
@@ -21,7 +21,7 @@ PROVIDERS = tuple(
 PROGRAMS = {"mariadbd": "mariadb-server", "wsrep_sst_rsync": "mariadb-server", "rsync": "rsync", "lsof": "lsof"}
 """Programs that a node needs, each with its Debian package; rsync copies all data to a new node."""
 MOST_NODES = 9
-STATUS = {
+STATUS: Names = {
     "wsrep_local_commits": "galera_commits_total",
     "wsrep_local_cert_failures": "galera_certification_failures_total",
     "wsrep_local_bf_aborts": "galera_aborted_for_another_total",
@@ -108,7 +108,7 @@ class Node(MariaDB):
         # A node that is not ready yet refuses everything else.
         return super()._answers() and self._query("SHOW STATUS LIKE 'wsrep_ready'") == (("wsrep_ready", "ON"),)
 
-    def servers(self) -> list[dict[str, Any]]:
+    def servers(self) -> list[ServerStated]:
         (server,), variables = super().servers(), self._variables()
         server["effective_settings"] |= {key: variables[key] for key in VARIABLES}
         return [server]
@@ -138,7 +138,8 @@ class Galera(Cluster):
         if "engine" in settings:
             raise UserError(f"{spec.label}: 'engine' cannot be set: Galera replicates InnoDB alone; leave it out")
         of_node = replace(spec, settings=settings)
-        super().__init__(spec, [Node(of_node, number) for number in range(int(count))])
+        self._members = [Node(of_node, number) for number in range(int(count))]
+        super().__init__(spec, self._members)
         if write == "one":
             self.own_nodes = 1
 
@@ -156,7 +157,7 @@ class Galera(Cluster):
             ports.add(free_port())
         password = random_secrets.token_hex(16)
         places = [Ports(*(ports.pop() for _ in range(3))) for _ in self.nodes]
-        for node in self.nodes:
+        for node in self._members:
             node.join(places, password)
         super().start(launch)
 

@@ -38,6 +38,10 @@ class Replicated(Cluster):
     operations = frozenset(OPERATIONS)
     can_crash = True
 
+    @classmethod
+    def made_of(cls, spec: SystemSpec, parts: list[System]) -> System:
+        return cls(spec, parts)
+
     def __init__(self, spec: SystemSpec, nodes: list[System]) -> None:
         """Take the arrangement and its servers; raises UserError if they cannot be a primary and its replicas."""
         super().__init__(spec, nodes)
@@ -50,7 +54,9 @@ class Replicated(Cluster):
                 f"{spec.label}: primary and replicas are of one version, which has GTIDs: MySQL from 5.6 on"
             )
         self._is_mysql = isinstance(nodes[0], MySQL)
-        self.primary, *self.replicas = [self._configured(number, node) for number, node in enumerate(nodes, 1)]
+        self.primary, *self.replicas = [
+            self._configured(number, node) for number, node in enumerate(nodes, 1) if isinstance(node, MariaDB)
+        ]
 
     def _configured(self, number: int, node: MariaDB) -> MariaDB:
         log = {"log_bin": "on"} if self._is_mysql or number == 1 else {}

@@ -22,6 +22,10 @@ class ResultCache(Fronted):
     what = "a pool of memcached nodes that keeps results in front of a store: result-cache(memcached*3, mariadb)"
     settings: ClassVar[dict[str, Callable[[str], float]]] = {"expire_s": int, "leaves_s": float, "joins_s": float}
 
+    @classmethod
+    def made_of(cls, spec: SystemSpec, parts: list[System]) -> System:
+        return cls(spec, parts)
+
     def __init__(self, spec: SystemSpec, parts: list[System]) -> None:
         """Take the arrangement and its systems; raises UserError if they cannot be what they are to be."""
         if len(parts) < 2 or not all(isinstance(node, MemcachedServer) for node in parts[:-1]):

@@ -1,7 +1,7 @@
 """MariaDB's engine Spider: a server in front whose tables lead to those of backends, all of them started privately."""
 
 from dataclasses import replace
-from typing import Any, ClassVar
+from typing import Any
 
 from dbdyno.errors import UserError
 from dbdyno.experiment.system_spec import SystemSpec
@@ -40,7 +40,7 @@ commit."""
 class Front(MariaDB):
     """The server that clients know; its tables have no rows."""
 
-    shown_variables: ClassVar[tuple[str, ...]] = VARIABLES + SPIDER_VARIABLES
+    shown_variables: tuple[str, ...] = VARIABLES + SPIDER_VARIABLES
 
     def __init__(self, spec: SystemSpec) -> None:
         super().__init__(spec)

@@ -18,6 +18,10 @@ class Spread(Cluster):
     takes_parts = True
     what = "clients spread over the nodes of a cluster that runs already: spread(mysql://u@one/d, mysql://u@two/d)"
 
+    @classmethod
+    def made_of(cls, spec: SystemSpec, parts: list[System]) -> System:
+        return cls(spec, parts)
+
     def __init__(self, spec: SystemSpec, nodes: list[System]) -> None:
         """Take the arrangement and its nodes; raises UserError if they cannot be nodes of one cluster."""
         super().__init__(spec, nodes)

@@ -5,9 +5,9 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from pathlib import Path
-from typing import Any
 
 from dbdyno.errors import RunFailed, UserError
+from dbdyno.results.stated import BuildStated
 from dbdyno.systems.builds.elf import machine
 from dbdyno.systems.builds.identity import Identity, identify
 from dbdyno.systems.builds.layout import Layout
@@ -65,15 +65,16 @@ class Build:
     def _own_libraries(self) -> list[Path]:
         return _own_libraries(self.layout, self.folder, self.server)
 
-    def describe(self) -> dict[str, Any]:
+    def describe(self) -> BuildStated:
         """Return what tells it from other builds, as `trial.json` has it (docs/run-folder.md)."""
-        path = {
+        return {
             "setting": self.layout.setting,
             "path": str(self.server),
             "version": self.version,
             "says": self.said.partition("\n")[0],
+            "sha256": self.identity.sha256,
+            "build_id": self.identity.build_id,
         }
-        return path | {"sha256": self.identity.sha256, "build_id": self.identity.build_id}
 
     def replaced(self) -> str | None:
         """Return that the server's file is not the one that was found, or None; a new file with its content is."""

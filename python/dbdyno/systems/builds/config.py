@@ -6,11 +6,11 @@ import shlex
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
 
 from dbdyno.errors import UserError
 from dbdyno.experiment.bounds import read_bounded
 from dbdyno.experiment.system_spec import checked_setting
+from dbdyno.results.stated import ConfigStated
 from dbdyno.systems.settings import plain, without_secrets
 
 MOST_BYTES = 1 << 20
@@ -27,7 +27,7 @@ class Config:
     sha256: str
     settings: Mapping[str, str]
 
-    def describe(self) -> dict[str, Any]:
+    def describe(self) -> ConfigStated:
         """Return it as `trial.json` has it (docs/run-folder.md)."""
         return {"path": str(self.path), "sha256": self.sha256, "settings": without_secrets(self.settings)}
 

@@ -26,7 +26,6 @@ def words_of(argv: list[str], program: Path, libraries: Iterable[Path] = ()) -> 
 def _words(argv: tuple[str, ...], of: Stamp, libraries: str) -> str:
     del of
     user = server_user()
-    identity = {"user": user.pw_uid, "group": user.pw_gid, "extra_groups": []} if user else {}
     process = subprocess.Popen(
         argv,
         cwd="/",
@@ -35,11 +34,14 @@ def _words(argv: tuple[str, ...], of: Stamp, libraries: str) -> str:
         stderr=subprocess.STDOUT,
         env={**os.environ, "LC_ALL": "C"} | ({"LD_LIBRARY_PATH": libraries} if libraries else {}),
         process_group=0,
-        **identity,
+        user=user.pw_uid if user else None,
+        group=user.pw_gid if user else None,
+        extra_groups=[] if user else None,
     )
     # A program that takes the question for a start would not end.
     timer = Timer(ANSWER_TIMEOUT_S, process.kill)
     timer.start()
+    assert process.stdout is not None, "it is a pipe"
     with process:
         said = process.stdout.read(MOST_BYTES)
         process.kill()

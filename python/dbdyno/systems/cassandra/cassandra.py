@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 import signal
+from collections.abc import Mapping
 from importlib import import_module
 from importlib.util import find_spec
 from pathlib import Path
@@ -13,6 +14,7 @@ from dbdyno.errors import RunFailed, UserError
 from dbdyno.experiment.password import VARIABLE as PASSWORD_VARIABLE
 from dbdyno.experiment.system_spec import SystemSpec
 from dbdyno.experiment.workloads import FIND_SECONDARY, FIND_UNIQUE, GET, GET_MANY, INSERT, UPDATE
+from dbdyno.results.stated import ServerStated
 from dbdyno.systems.base import Durability, Launch
 from dbdyno.systems.builds.build import Build
 from dbdyno.systems.builds.layout import Layout
@@ -93,7 +95,8 @@ class CassandraServer(Server):
         self.check_choice("consistency", CONSISTENCY)
 
     def _ask(self, *statements: str) -> list[list[dict[str, Any]]]:
-        return _views().ask(self.endpoint, *statements)
+        answers: list[list[dict[str, Any]]] = _views().ask(self.endpoint, *statements)
+        return answers
 
     def _settings(self) -> tuple[str, dict[str, str]]:
         """Return the server's version, and its settings as far as it shows them."""
@@ -105,7 +108,7 @@ class CassandraServer(Server):
             raise RunFailed(f"{self.spec.label}: {self.server_name} does not answer: {error}") from None
         return local["release_version"], {row["name"]: row["value"] or "" for row in rows}
 
-    def servers(self) -> list[dict[str, Any]]:
+    def servers(self) -> list[ServerStated]:
         version, there = self._settings()
         names = dict.fromkeys([*SETTINGS, *self.spec.settings])
         effective = {key: there[key] for key in names if key in there}
@@ -135,7 +138,7 @@ class Cassandra(CassandraServer):
     name = "cassandra"
     what = "Cassandra, any setting of cassandra.yaml (commitlog_sync=batch, concurrent_reads=64 …)"
     own_settings: ClassVar[tuple[str, ...]] = ("heap", "consistency")
-    levers: ClassVar[dict[str, str]] = {"server-queue": "concurrent_reads=64"}
+    levers: Mapping[str, str] = {"server-queue": "concurrent_reads=64"}
     package = "cassandra@5.0"
     # There is no program to ask, only Java to start with all of these.
     layout = Layout(
@@ -164,8 +167,8 @@ class Cassandra(CassandraServer):
         directory.write("cassandra.yaml", self._configuration(port))
         directory.write("logback.xml", _LOGGING)
         has_login = "Password" in self.spec.settings.get("authenticator", "")
-        login = (_SUPERUSER, _SUPERUSER) if has_login else (None, None)
-        self.endpoint = Endpoint("127.0.0.1", port, None, *login, KEYSPACE)
+        login = _SUPERUSER if has_login else None
+        self.endpoint = Endpoint("127.0.0.1", port, None, login, login, KEYSPACE)
         self._server = ServerProcess(self.server_name, self._command(directory.path, launch), directory, launch)
         # On SIGTERM it would write everything down first, and all of it goes away with its directory.
         self._server.stop_signal = signal.SIGKILL
@@ -199,6 +202,7 @@ class Cassandra(CassandraServer):
 
     def _command(self, directory: Path, launch: Launch) -> list[str]:
         installation = self.installation()
+        assert installation is not None, "resolving refuses a system that is not installed"
         if isinstance(installation, Installation):
             installation.refuse_broken()
         libraries = installation.folder / "lib"

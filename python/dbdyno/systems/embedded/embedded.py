@@ -1,14 +1,17 @@
 """The base of the stores that run inside the load client."""
 
 import re
-from collections.abc import Mapping
 from pathlib import Path
 from typing import Any, ClassVar
 
+from dbdyno.contract import LibraryRecord
 from dbdyno.errors import UserError, did_you_mean
 from dbdyno.experiment.system_spec import SystemSpec
+from dbdyno.results.stated import ServerStated
 from dbdyno.systems.base import Launch, System
 from dbdyno.systems.running.process import PrivateDirectory
+
+_NOT_LOADED: LibraryRecord = {"version": None, "settings": {}}
 
 
 class Embedded(System):
@@ -26,7 +29,7 @@ class Embedded(System):
     def __init__(self, spec: SystemSpec) -> None:
         super().__init__(spec)
         self._directory: PrivateDirectory | None = None
-        self._library: Mapping[str, Any] = {}
+        self._library: LibraryRecord = _NOT_LOADED
         self._check_settings()
 
     def _check_settings(self) -> None:
@@ -48,11 +51,11 @@ class Embedded(System):
         if self._directory:
             self._directory.remove()
             self._directory = None
-        self._library = {}
+        self._library = _NOT_LOADED
 
     def keep(self) -> Path:
-        directory, self._directory = self._directory, None
-        return directory.path
+        path, self._directory = self.path, None
+        return path
 
     def cache_state(self, restored: bool) -> str | None:
         # Every trial opens it anew, in another process than the one that loaded it.
@@ -72,17 +75,18 @@ class Embedded(System):
         chosen = {key: self.spec.settings.get(key, accepted[0]).lower() for key, accepted in self.choices.items()}
         return chosen | {key: int(self.spec.settings.get(key, value)) for key, value in self.numbers.items()}
 
-    def opened(self, library: Mapping[str, Any]) -> None:
+    def opened(self, library: LibraryRecord) -> None:
         self._library = library
 
-    def servers(self) -> list[dict[str, Any]]:
+    def servers(self) -> list[ServerStated]:
         """Return the settings as the library shows them, once it is loaded; those it does not show, as given."""
-        settings = self._library.get("settings", {})
+        settings, version = self._library["settings"], self._library["version"]
         effective = {key: settings.get(key, str(value)) for key, value in self.settings().items()}
-        server = {"name": self.server_name, "version": self._library.get("version"), "effective_settings": effective}
-        hidden = self._library.get("not_readable")
-        return [server | ({"not_readable": hidden} if hidden else {})]
+        server: ServerStated = {"name": self.server_name, "version": version, "effective_settings": effective}
+        if hidden := self._library.get("not_readable"):
+            server["not_readable"] = hidden
+        return [server]
 
     def all_settings(self) -> dict[str, dict[str, str]]:
         (server,) = self.servers()
-        return {self.server_name: {**self._library.get("settings", {}), **server["effective_settings"]}}
+        return {self.server_name: {**self._library["settings"], **server["effective_settings"]}}

@@ -1,5 +1,6 @@
 """RocksDB, inside the load client."""
 
+from collections.abc import Mapping
 from typing import ClassVar
 
 from dbdyno.errors import UserError
@@ -26,7 +27,7 @@ class RocksDB(InstalledLibrary):
         "compression": ("snappy", "none", "zlib", "lz4", "zstd"),
     }
     numbers: ClassVar[dict[str, int]] = {"cache_mib": 8, "bloom_bits": 10, "write_buffer_mib": 64}
-    levers: ClassVar[dict[str, str]] = {"compaction": "write_buffer_mib=256", "memory": "cache_mib=256"}
+    levers: Mapping[str, str] = {"compaction": "write_buffer_mib=256", "memory": "cache_mib=256"}
     background_threads: ClassVar[dict[str, str]] = {"rocksdb:low": "compaction", "rocksdb:high": "flush of buffers"}
     levels: ClassVar[dict[str, str]] = {"full": "D2", "none": "D0"}
 

@@ -29,7 +29,8 @@ class SQLiteCopier(Copier):
 
     def _ask(self, sql: str, of_copy: bool) -> list[Row]:
         with closing(self._open(of_copy)) as connection:
-            return connection.execute(sql).fetchall()
+            rows: list[Row] = connection.execute(sql).fetchall()
+            return rows
 
     def _open(self, of_copy: bool) -> sqlite3.Connection:
         connection = sqlite3.connect(self._copy if of_copy else self._path, check_same_thread=False)

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any, ClassVar
 from dbdyno.errors import UserError, did_you_mean
 from dbdyno.experiment.system_spec import SystemSpec
 from dbdyno.experiment.workloads import DELETE, EXPIRE, FIND_UNIQUE, GET, GET_MANY, PUT, UPDATE
+from dbdyno.results.stated import ServerStated
 from dbdyno.systems.actions import OUTAGES
 from dbdyno.systems.base import Durability, Launch, Room, numbers_of
 from dbdyno.systems.builds.layout import Layout, beside
@@ -88,7 +89,7 @@ class MemcachedServer(Server):
     def _address(self) -> str | tuple[str, int]:
         return self.endpoint.socket or (self.endpoint.host, self.endpoint.port)
 
-    def servers(self) -> list[dict[str, Any]]:
+    def servers(self) -> list[ServerStated]:
         wanted = (*SHOWN_AS.values(), "evictions")
         with self.asking():
             settings, general = self._in_force(), self._stats()
@@ -127,7 +128,7 @@ class Memcached(MemcachedServer):
     serves_hosts = True
     actions = OUTAGES
     layout = Layout("binary", beside("memcached"), re.compile(r"memcached (?P<version>\d\S*)"), ("-V",))
-    levers: ClassVar[Mapping[str, str]] = {"server-thread": "threads=8"}
+    levers: Mapping[str, str] = {"server-thread": "threads=8"}
 
     def __init__(self, spec: SystemSpec) -> None:
         super().__init__(spec)

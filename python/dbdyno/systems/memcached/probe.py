@@ -6,14 +6,14 @@ from typing import TYPE_CHECKING
 
 from dbdyno.errors import RunFailed
 from dbdyno.systems.later import LaterModule
-from dbdyno.systems.probe import ANSWER_TIMEOUT_S, Probe, named
+from dbdyno.systems.probe import ANSWER_TIMEOUT_S, Names, Probe, named
 
 if TYPE_CHECKING:
     import pymemcache
 else:
     pymemcache = LaterModule("pymemcache")
 
-STATS = {
+STATS: Names = {
     "cmd_get": "gets_total",
     "cmd_set": "sets_total",
     "get_hits": "get_hits_total",

@@ -13,9 +13,9 @@ from dbdyno.systems.running.endpoint import Endpoint
 def connect(endpoint: Endpoint, auth_database: str, timeout_s: float) -> pymongo.MongoClient[dict[str, Any]]:
     """Return a client of this one server, not connected yet."""
     timeout_ms = round(timeout_s * 1000)
-    login = (
-        {"username": endpoint.user, "password": endpoint.password, "authSource": auth_database} if endpoint.user else {}
-    )
+    login: dict[str, Any] = {}
+    if endpoint.user:
+        login = {"username": endpoint.user, "password": endpoint.password, "authSource": auth_database}
     where = quote_plus(endpoint.socket) if endpoint.socket else f"{endpoint.host}:{endpoint.port}"
     return pymongo.MongoClient(
         f"mongodb://{where}",

@@ -3,11 +3,12 @@
 import json
 from dataclasses import replace
 from pathlib import Path
-from typing import Any, ClassVar
+from typing import ClassVar
 from urllib.parse import quote
 
 from dbdyno.errors import UserError
 from dbdyno.experiment.system_spec import SystemSpec
+from dbdyno.results.stated import ServerStated
 from dbdyno.systems.base import Durability, Launch
 from dbdyno.systems.embedded.sqlite import durability_of
 from dbdyno.systems.mongodb.mongodb import UNACKNOWLEDGED, MongoServer
@@ -96,7 +97,7 @@ class FerretDB(MongoServer):
             login = f"{quote(endpoint.user or '')}:{quote(endpoint.password or '')}"
             return {"PostgreSQLURL": f"postgres://{login}@{endpoint.host}:{endpoint.port}/{endpoint.database}"}
         pragmas = "&".join(f"_pragma={key}({value})" for key, value in self._pragmas().items())
-        return {"SQLiteURL": f"file:{self._directory.path}/?{pragmas}"}
+        return {"SQLiteURL": f"file:{self.directory.path}/?{pragmas}"}
 
     def _pragmas(self) -> dict[str, str]:
         return {key: self.spec.settings.get(key, values[0]) for key, values in PRAGMAS.items()}
@@ -134,17 +135,17 @@ class FerretDB(MongoServer):
     def counters(self) -> dict[str, dict[str, int]]:
         return super().counters() | (self._postgresql.counters() if self._postgresql else {})
 
-    def servers(self) -> list[dict[str, Any]]:
+    def servers(self) -> list[ServerStated]:
         # It does not know its own version when it is built as a library.
-        own = {"name": self.server_name, "version": _PACKAGE.release}
+        backend = "postgresql" if self._postgresql else "sqlite"
+        effective = {"backend": backend, **self.endpoint.effective_settings()}
+        own: ServerStated = {"name": self.server_name, "version": _PACKAGE.release, "effective_settings": effective}
         if self._postgresql:
-            return [
-                {**own, "effective_settings": {"backend": "postgresql", **self.endpoint.effective_settings()}},
-                *self._postgresql.servers(),
-            ]
-        effective = {"backend": "sqlite", **self.endpoint.effective_settings(), **self._pragmas()}
+            return [own, *self._postgresql.servers()]
+        effective |= self._pragmas()
         # A pragma is its connection's, and FerretDB shows none of them.
-        return [{**own, "effective_settings": effective, "not_readable": list(PRAGMAS)}]
+        own["not_readable"] = list(PRAGMAS)
+        return [own]
 
     def all_settings(self) -> dict[str, dict[str, str]]:
         return super().all_settings() | (self._postgresql.all_settings() if self._postgresql else {})

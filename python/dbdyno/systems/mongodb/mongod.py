@@ -7,6 +7,7 @@ from pathlib import Path
 from typing import Any, ClassVar
 
 from dbdyno.errors import UserError
+from dbdyno.results.stated import ServerStated
 from dbdyno.systems.base import Durability, Launch, Room
 from dbdyno.systems.builds.layout import Layout, beside
 from dbdyno.systems.mongodb.mongodb import UNACKNOWLEDGED, MongoServer, client_module
@@ -53,7 +54,7 @@ class MongoDB(MongoServer):
     reserved = PRIVATE | RESERVED
     room: ClassVar[Mapping[str, Room]] = {}
     storage: ClassVar[Storage] = Storage(1.5, 40, empty_bytes=300_000_000)
-    levers: ClassVar[Mapping[str, str]] = {"disk": "wiredTigerCacheSizeGB=1", "commit": "write=w1"}
+    levers: Mapping[str, str] = {"disk": "wiredTigerCacheSizeGB=1", "commit": "write=w1"}
 
     @classmethod
     def missing(cls) -> str | None:
@@ -104,9 +105,10 @@ class MongoDB(MongoServer):
         """Return the answer to a command of the administrator's; raises UserError if the server refuses it."""
         endpoint = replace(self.endpoint, database="admin")
         try:
-            return client_module().ask(endpoint, self.auth_database, command, CONNECT_TIMEOUT_S)
+            answer: dict[str, Any] = client_module().ask(endpoint, self.auth_database, command, CONNECT_TIMEOUT_S)
         except NoAnswer as error:
             raise UserError(f"{self.spec.label}: mongod refuses {next(iter(command))}: {error}") from None
+        return answer
 
     def _is_primary(self) -> bool:
         try:
@@ -114,7 +116,7 @@ class MongoDB(MongoServer):
         except NoAnswer:
             return False
 
-    def servers(self) -> list[dict[str, Any]]:
+    def servers(self) -> list[ServerStated]:
         with self.asking():
             version = self._ask("buildInfo").get("version")
         there = self._command({"getDefaultRWConcern": 1}).get("defaultWriteConcern", {})

@@ -9,6 +9,7 @@ from dbdyno.errors import RunFailed, UserError
 from dbdyno.experiment.password import VARIABLE as PASSWORD_VARIABLE
 from dbdyno.experiment.system_spec import SystemSpec
 from dbdyno.experiment.workloads import ADD, FIND_SECONDARY, FIND_UNIQUE, GET, GET_MANY, INSERT, SUM, UPDATE
+from dbdyno.results.stated import ServerStated
 from dbdyno.systems.base import Durability
 from dbdyno.systems.mongodb.no_answer import NoAnswer
 from dbdyno.systems.probe import Probe
@@ -49,7 +50,8 @@ class MongoServer(Server):
 
     def _ask(self, command: str) -> dict[str, Any]:
         """Return the answer to a command without parameters; raises NoAnswer."""
-        return client_module().ask(self.endpoint, self.auth_database, command, CONNECT_TIMEOUT_S)
+        answer: dict[str, Any] = client_module().ask(self.endpoint, self.auth_database, command, CONNECT_TIMEOUT_S)
+        return answer
 
     def _ask_admin(self, command: str, value: Any) -> dict[str, str]:
         """Return the answer for an administrator, flat; if this user is none, a note says so."""
@@ -134,7 +136,7 @@ class AttachedMongoDB(MongoServer):
                 ) from None
             raise Unreached(error) from None
 
-    def servers(self) -> list[dict[str, Any]]:
+    def servers(self) -> list[ServerStated]:
         with self.asking():
             version = self._ask("buildInfo").get("version")
         return [{"name": self.server_name, "version": version, "effective_settings": {}}]

@@ -72,7 +72,8 @@ class MySQLAnalyst(Analyst):
     def _execute(self, sql: str, values: list[str] | None = None) -> Sequence[Sequence[Any]]:
         with self._connection.cursor() as cursor:
             cursor.execute(sql, values)
-            return cursor.fetchall()
+            rows: Sequence[Sequence[Any]] = cursor.fetchall()
+            return rows
 
     def cancel(self) -> None:
         # The server sees it when it next wants to send; the one that runs is private, and stopped soon.

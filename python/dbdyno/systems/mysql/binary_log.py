@@ -67,7 +67,7 @@ def apply(lines: Iterable[str], versions: Mapping[str, NDArray[np.int64]]) -> No
     lines: as the program prints them, first column the key, second the version.
     """
     pending: list[tuple[str, int, int]] = []
-    table, row = None, dict[str, int]()
+    table, row = "", dict[str, int]()
 
     def end_row() -> None:
         if table in versions and len(row) == 2:

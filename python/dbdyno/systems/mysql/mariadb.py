@@ -12,6 +12,7 @@ from dbdyno.errors import UserError
 from dbdyno.experiment.password import VARIABLE as PASSWORD_VARIABLE
 from dbdyno.experiment.system_spec import SystemSpec
 from dbdyno.experiment.workloads import ANALYSE, COPY, GET_MANY, OPERATIONS, SYSBENCH, TRANSACTION
+from dbdyno.results.stated import ServerStated
 from dbdyno.systems.actions import OUTAGES, Actions
 from dbdyno.systems.analyst import Analyst
 from dbdyno.systems.base import LOOPBACK, Durability, Launch, Room, numbers_of
@@ -133,8 +134,8 @@ class MySQLServer(LiveServer):
 
     protocol: ClassVar[str] = "MySQL"
     operations = frozenset({*OPERATIONS, ANALYSE, COPY, SYSBENCH})
+    libraries: ClassVar[tuple[str, ...]] = ("pymysql", "mysqlclient")
     speaks_sql = True
-    libraries = ("pymysql", "mysqlclient")
     driver_modules = ("pymysql",)
     shown_variables: tuple[str, ...] = VARIABLES
     variables_query = "SHOW GLOBAL VARIABLES"
@@ -192,12 +193,13 @@ class MySQLServer(LiveServer):
         connection = connect(endpoint, database=endpoint.database or None, read_timeout=CONNECT_TIMEOUT_S)
         with connection, connection.cursor() as cursor:
             cursor.execute(statement)
-            return cursor.fetchall()
+            rows: tuple[tuple[Any, ...], ...] = cursor.fetchall()
+            return rows
 
     def _variables(self) -> dict[str, str]:
         return self._ask(self.variables_query)
 
-    def servers(self) -> list[dict[str, Any]]:
+    def servers(self) -> list[ServerStated]:
         variables = self._variables()
         given = {key.replace("-", "_") for key in self.spec.settings}
         names = (*self.shown_variables, *sorted(given - set(self.shown_variables)))
@@ -263,7 +265,7 @@ class MariaDB(MySQLServer):
     layout = MARIADB
     can_crash = True
     serves_hosts = True
-    levers: ClassVar[Mapping[str, str]] = {
+    levers: Mapping[str, str] = {
         "checkpoint": "innodb_log_file_size=1G",
         "disk": "innodb_buffer_pool_size=1G",
         "commit": "innodb_flush_log_at_trx_commit=2",
@@ -345,16 +347,16 @@ class MariaDB(MySQLServer):
 
     def analyst(self) -> Analyst:
         with self.asking():
-            return MySQLAnalyst(self.endpoint, self.engine, self._directory.path / "data")
+            return MySQLAnalyst(self.endpoint, self.engine, self.directory.path / "data")
 
     def action(self, name: str) -> Errand:
         if program := self.action_program(name):
-            return tool_errand(name, program, self.endpoint, self._directory)
+            return tool_errand(name, program, self.endpoint, self.directory)
         return statement_errand(RebuildLargest(self.endpoint), self.driver_modules)
 
     def copier(self, tool: str, workers: int) -> Copier:
         with self.asking():
-            return MySQLCopier(self.endpoint, self._directory, tool, self.tool_programs(tool), workers)
+            return MySQLCopier(self.endpoint, self.directory, tool, self.tool_programs(tool), workers)
 
     def versions(self, tables: Mapping[str, int]) -> Versions:
         with self.asking():

@@ -8,10 +8,12 @@ from typing import ClassVar
 from dbdyno.errors import UserError
 from dbdyno.experiment.system_spec import SystemSpec
 from dbdyno.systems.actions import Actions
+from dbdyno.systems.builds.build import Build
 from dbdyno.systems.copier import Tool
 from dbdyno.systems.mysql.builds import MYSQL, copied, levers_of, make_data_command, options_of, release_of
 from dbdyno.systems.mysql.copier import TOOLS
 from dbdyno.systems.mysql.mariadb import MariaDB
+from dbdyno.systems.packages.cache import Installation
 from dbdyno.systems.packages.catalogue import PACKAGES
 from dbdyno.systems.space import Storage
 
@@ -68,10 +70,15 @@ class MySQL(MariaDB):
         options = ["--no-defaults", *self.base_options(), *self.made_with()]
         if self.build:
             return make_data_command(self.build, data, options)
-        template = self.installation().folder / "template"
+        template = self._there().folder / "template"
         if template.is_dir():
             return copied(template, data)
         return [*self.program("mysqld"), *options, "--initialize-insecure", f"--datadir={data}"]
+
+    def _there(self) -> Build | Installation:
+        there = self.installation()
+        assert there is not None, "MySQL is never the host's own"
+        return there
 
     def base_options(self) -> list[str]:
         """Return the options that a server needs which is not where it was built for.
@@ -80,7 +87,7 @@ class MySQL(MariaDB):
         way to log in is that of all the others, so that versions differ in what is measured only.
         """
         return [
-            *options_of(self.installation().folder),
+            *options_of(self._there().folder),
             *([] if self.encrypts else ["--loose-skip-ssl"]),
             "--loose-mysqlx=OFF",
             "--loose-default-authentication-plugin=mysql_native_password",

@@ -15,7 +15,7 @@ from dbdyno.errors import RunFailed
 from dbdyno.systems.later import LaterModule
 from dbdyno.systems.mysql.client import connect
 from dbdyno.systems.mysql.text import Connections, answer, columns
-from dbdyno.systems.probe import ANSWER_TIMEOUT_S, Probe, Waits, named, shortest_s
+from dbdyno.systems.probe import ANSWER_TIMEOUT_S, Names, Probe, Waits, named, shortest_s
 from dbdyno.systems.running.endpoint import Endpoint
 from dbdyno.systems.wait_events import (
     ALL_LATCHES,
@@ -34,7 +34,7 @@ else:
     pymysql = LaterModule("pymysql")
     ER = LaterModule("pymysql.constants.ER")
 
-STATUS = {
+STATUS: Names = {
     "Questions": "questions_total",
     "Threads_connected": "connections",
     "Threads_running": "running",
@@ -147,16 +147,14 @@ _REFUSED = (
 class MySQLProbe(Probe):
     """Asks on a connection that stays open."""
 
-    def __init__(
-        self, server: str, endpoint: Endpoint, more: Mapping[str, str | tuple[str, float]] | None = None
-    ) -> None:
+    def __init__(self, server: str, endpoint: Endpoint, more: Names | None = None) -> None:
         """Take where the server answers; more: what it has in its status beside `STATUS`, in the same form."""
         super().__init__(server)
         self._endpoint = endpoint
         self._connection: pymysql.Connection | None = None
         self._asking = _Asking(self)
-        status = STATUS | dict(more or {})
-        self._names = status | METRICS | SEMAPHORES
+        status = {**STATUS, **(more or {})}
+        self._names: Names = {**status, **METRICS, **SEMAPHORES}
         self._questions = [f"SHOW GLOBAL STATUS WHERE Variable_name IN ({_quoted(status)})"]
         self._counted: str | None = None
         self._locked: str | None = None
@@ -221,7 +219,8 @@ class MySQLProbe(Probe):
     def _query(self, question: str) -> tuple[tuple[object, ...], ...]:
         with self._asking as connection, connection.cursor() as cursor:
             cursor.execute(question)
-            return cursor.fetchall()
+            rows: tuple[tuple[object, ...], ...] = cursor.fetchall()
+            return rows
 
     def counters(self) -> dict[str, float]:
         counters: dict[str, float] = {}

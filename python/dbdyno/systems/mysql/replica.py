@@ -5,7 +5,7 @@ from __future__ import annotations
 import time
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
-from typing import TYPE_CHECKING, Any, ClassVar
+from typing import TYPE_CHECKING, Any
 
 from dbdyno.errors import RunFailed
 from dbdyno.systems.later import LaterModule
@@ -29,7 +29,7 @@ Status = dict[str, Any]
 class Replica:
     """One replica, which follows by GTID. promise: that it agrees with its primary after a crash of that."""
 
-    unable: ClassVar[str | None] = None
+    unable: str | None = None
     outlives = True
 
     def __init__(self, name: str, replica: Endpoint, primary: Endpoint, promise: Promise, is_mysql: bool) -> None:
@@ -57,7 +57,8 @@ class Replica:
         """Return whether it has all that it will ever have: one that was refused the next event has all it received."""
         if "No" in (status["Slave_IO_Running"], status["Slave_SQL_Running"]):
             return _has_applied_all(status)
-        return status["Slave_IO_Running"] == "Yes" and ask(self._replica, self._wait.format(last))[0]["late"] == 0
+        is_followed = status["Slave_IO_Running"] == "Yes"
+        return bool(is_followed and ask(self._replica, self._wait.format(last))[0]["late"] == 0)
 
     def _until(self, is_so: Callable[[Status], bool]) -> Status:
         """Poll the replica's state until it is so, and return it."""

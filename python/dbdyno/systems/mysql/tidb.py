@@ -4,11 +4,12 @@ from __future__ import annotations
 
 import re
 import signal
-from typing import TYPE_CHECKING, Any, ClassVar
+from typing import TYPE_CHECKING, ClassVar
 
 from dbdyno.errors import UserError
 from dbdyno.experiment.system_spec import SystemSpec
 from dbdyno.experiment.workloads import OPERATIONS, SYSBENCH
+from dbdyno.results.stated import ServerStated
 from dbdyno.systems.actions import Actions
 from dbdyno.systems.base import Durability, Launch, numbers_of
 from dbdyno.systems.builds.build import Build
@@ -120,7 +121,7 @@ class TiDB(MariaDB):
             for name, given in settings.items()
         }
 
-    def servers(self) -> list[dict[str, Any]]:
+    def servers(self) -> list[ServerStated]:
         (server,) = super().servers()
         server["effective_settings"]["store"] = "unistore"
         return [server]

@@ -7,7 +7,6 @@ is asleep there until the Go runtime has a processor for it, which is no wait fo
 from __future__ import annotations
 
 import re
-from collections import Counter
 from typing import TYPE_CHECKING
 
 from dbdyno.errors import RunFailed
@@ -50,7 +49,7 @@ class TiDBProbe(Probe):
         """Nothing is open."""
 
 
-def metrics_of(server: str, status_port: int) -> Counter[str]:
+def metrics_of(server: str, status_port: int) -> dict[str, float]:
     """Return each of a server's metrics, summed over its labels; raises RunFailed if it does not answer."""
     try:
         # A proxy that the environment names is not for servers on this host.
@@ -59,7 +58,7 @@ def metrics_of(server: str, status_port: int) -> Counter[str]:
             text = answer.read().decode()
     except OSError as error:
         raise RunFailed(f"{server} does not show its figures: {error}") from None
-    sums: Counter[str] = Counter()
+    sums: dict[str, float] = {}
     for name, value in _SAMPLE.findall(text):
-        sums[name] += float(value)
+        sums[name] = sums.get(name, 0.0) + float(value)
     return sums

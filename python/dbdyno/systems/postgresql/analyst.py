@@ -32,7 +32,6 @@ class PostgreSQLAnalyst(Analyst):
 
     def __init__(self, endpoint: Endpoint) -> None:
         self._connection = connect(endpoint)
-        self._connection.row_factory = psycopg.rows.tuple_row
 
     def create(self, table: Table) -> None:
         columns = ", ".join(f'"{column.name}" {_type(column)}' for column in table.columns)
@@ -57,8 +56,9 @@ class PostgreSQLAnalyst(Analyst):
         return int(self.ask(f"SELECT pg_table_size('{table.name}')")[0][0])
 
     def ask(self, sql: str) -> Sequence[Sequence[Any]]:
-        cursor = self._connection.execute(sql)
-        return cursor.fetchall() if cursor.description else ()
+        with self._connection.cursor(row_factory=psycopg.rows.tuple_row) as cursor:
+            cursor.execute(sql)
+            return cursor.fetchall() if cursor.description else ()
 
     def cancel(self) -> None:
         self._connection.cancel()

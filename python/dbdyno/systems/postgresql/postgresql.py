@@ -17,6 +17,7 @@ from dbdyno.experiment.password import VARIABLE as PASSWORD_VARIABLE
 from dbdyno.experiment.system_spec import SystemSpec
 from dbdyno.experiment.workloads import ANALYSE, COPY, OPERATIONS, SYSBENCH
 from dbdyno.leftovers.shared_memory import remove_shared_memory
+from dbdyno.results.stated import ServerStated
 from dbdyno.systems.actions import OUTAGES, Actions
 from dbdyno.systems.analyst import Analyst
 from dbdyno.systems.base import LOOPBACK, Durability, Launch, numbers_of
@@ -166,7 +167,7 @@ class PostgreSQLServer(Server):
         with connect(self.endpoint) as connection:
             connection.execute(statement)
 
-    def servers(self) -> list[dict[str, Any]]:
+    def servers(self) -> list[ServerStated]:
         there = self._settings()
         given = {key.lower() for key in self.spec.settings} & there.keys()
         changed = {key for key, setting in there.items() if setting.is_changed}
@@ -250,7 +251,7 @@ class PostgreSQL(PostgreSQLServer):
     )
     can_crash = True
     serves_hosts = True
-    levers: ClassVar[Mapping[str, str]] = {
+    levers: Mapping[str, str] = {
         "checkpoint": "max_wal_size=8GB",
         "disk": "shared_buffers=1GB",
         "commit": "synchronous_commit=off",
@@ -312,12 +313,12 @@ class PostgreSQL(PostgreSQLServer):
 
     def action(self, name: str) -> Errand:
         if program := self.action_program(name):
-            return tool_errand(name, program, self.endpoint, self._directory)
+            return tool_errand(name, program, self.endpoint, self.directory)
         return statement_errand(on_largest(name, self.endpoint), self.driver_modules)
 
     def copier(self, tool: str, workers: int) -> Copier:
         with self.asking():
-            return PostgreSQLCopier(self.endpoint, self._directory, tool, self.tool_programs(tool), workers)
+            return PostgreSQLCopier(self.endpoint, self.directory, tool, self.tool_programs(tool), workers)
 
     def _make_data(self, directory: PrivateDirectory, data: Path, password: str, launch: Launch) -> None:
         """Make the data directory, or give the one that was copied this start's password."""
@@ -372,10 +373,10 @@ class PostgreSQL(PostgreSQLServer):
         What a server that was killed has left there bears the number of its process, and says that it is ready too.
         """
         try:
-            lines = (self._directory.path / "data" / "postmaster.pid").read_text().splitlines()
+            lines = (self.directory.path / "data" / "postmaster.pid").read_text().splitlines()
         except FileNotFoundError:
             return False
-        return len(lines) > 7 and lines[0] == str(self._server.pid) and lines[7].strip() == "ready"
+        return len(lines) > 7 and lines[0] == str(self.process.pid) and lines[7].strip() == "ready"
 
     def _check_settings(self) -> None:
         """Raise UserError if a setting was not taken as it was given."""

@@ -77,6 +77,7 @@ def connect(endpoint: Endpoint, options: str = "") -> psycopg.Connection[dict[st
     if endpoint.socket:
         # libpq takes a socket as its directory and the port that its name ends in.
         host, port = str(Path(endpoint.socket).parent), int(endpoint.socket.rpartition(".")[2])
+    encryption: dict[str, Any] = dict(endpoint.tls.libpq()) if endpoint.tls else {"sslmode": "disable"}
     return psycopg.connect(
         host=host,
         port=port,
@@ -85,7 +86,7 @@ def connect(endpoint: Endpoint, options: str = "") -> psycopg.Connection[dict[st
         dbname=endpoint.database,
         connect_timeout=CONNECT_TIMEOUT_S,
         options=options,
-        **(endpoint.tls.libpq() if endpoint.tls else {"sslmode": "disable"}),
+        **encryption,
         gssencmode="disable",
         autocommit=True,
         row_factory=psycopg.rows.dict_row,

@@ -56,9 +56,9 @@ def _same_number(setting: Setting, given: str) -> bool:
     number, unit = float(match[1]), match[2]
     if unit and setting.unit:
         scale = next((scale for scale in _UNITS.values() if unit in scale), None)
-        if scale is None:
+        if scale is None or (in_unit := re.fullmatch(r"(\d*)(\w+)", setting.unit)) is None:
             return False
-        count, base = re.fullmatch(r"(\d*)(\w+)", setting.unit).groups()
+        count, base = in_unit.groups()
         number = number * scale[unit] / (int(count or 1) * scale[base])
     allowed = 0.5 if setting.kind == "integer" else abs(number) * 1e-6
     return abs(number - float(setting.value)) <= allowed

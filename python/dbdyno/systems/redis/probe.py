@@ -6,14 +6,14 @@ from typing import TYPE_CHECKING
 
 from dbdyno.errors import RunFailed
 from dbdyno.systems.later import LaterModule
-from dbdyno.systems.probe import Probe, named
+from dbdyno.systems.probe import Names, Probe, named
 
 if TYPE_CHECKING:
     import redis
 else:
     redis = LaterModule("redis")
 
-INFO = {
+INFO: Names = {
     "total_commands_processed": "commands_total",
     "keyspace_hits": "keyspace_hits_total",
     "keyspace_misses": "keyspace_misses_total",

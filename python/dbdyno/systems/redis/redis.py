@@ -13,6 +13,7 @@ from dbdyno.errors import UserError
 from dbdyno.experiment.password import VARIABLE as PASSWORD_VARIABLE
 from dbdyno.experiment.system_spec import SystemSpec
 from dbdyno.experiment.workloads import ADD, DELETE, EXPIRE, FIND_UNIQUE, GET, GET_MANY, INSERT, PUT, SUM, UPDATE
+from dbdyno.results.stated import ServerStated
 from dbdyno.systems.actions import OUTAGES
 from dbdyno.systems.base import Durability, Launch, numbers_of
 from dbdyno.systems.builds.config import directives
@@ -122,15 +123,17 @@ class RedisServer(Server):
         """Return the configuration in force, or None where the server does not show it (hosted ones often do not)."""
         with self.asking():
             try:
-                return self._client().config_get("*")
+                configuration: Any = self._client().config_get("*")
             except redis.ResponseError:
                 return None
+            return dict(configuration)
 
     def _info(self) -> dict[str, Any]:
         with self.asking():
-            return self._client().info()
+            info: Any = self._client().info()
+            return dict(info)
 
-    def servers(self) -> list[dict[str, Any]]:
+    def servers(self) -> list[ServerStated]:
         configuration = self._configuration() or {}
         wanted = (*DIRECTIVES, *sorted(set(self.spec.settings) - set(DIRECTIVES)))
         effective = {
@@ -183,8 +186,8 @@ class Redis(RedisServer):
     layout = Layout("binary", beside("redis-server"), re.compile(r"Redis server v=(?P<version>\S+)"), config=directives)
     can_crash = True
     serves_hosts = True
+    levers: Mapping[str, str] = {"server-thread": "io-threads=4"}
     actions = OUTAGES
-    levers: ClassVar[Mapping[str, str]] = {"server-thread": "io-threads=4"}
     can_keep = True
 
     def __init__(self, spec: SystemSpec) -> None:
@@ -240,19 +243,19 @@ class Redis(RedisServer):
         A file that merely ends too early Redis cuts off by itself. After a power cut it can also hold zeros, where the
         file system knew the file's length and not yet its blocks, and then Redis asks for this command.
         """
-        folder = self._directory.path
+        folder = self.directory.path
         logs = [*folder.rglob("*.aof")]
         if not logs:
             return None
         written_last = max(logs, key=lambda path: path.stat().st_mtime_ns)
-        self._server.stop()
+        self.process.stop()
         # The server is its own checker, called by another name: not every package has a link to it.
         server = self.program(self.server_program)[-1]
         checker = folder / self.log_checker
         checker.unlink(missing_ok=True)
         checker.symlink_to(server)
         try:
-            run_to_end([str(checker), "--fix", str(written_last)], folder, self._server.log_path, "y\n")
+            run_to_end([str(checker), "--fix", str(written_last)], folder, self.process.log_path, "y\n")
         except UserError:
             return None
         return f"{self.log_checker} --fix"
@@ -308,7 +311,7 @@ class AttachedRedis(RedisServer):
 
 def _as_redis(spec: SystemSpec) -> SystemSpec:
     """Return a URL of the scheme `rediss` with the setting that it stands for; raises UserError if it has another."""
-    if spec.url.scheme != "rediss":
+    if spec.url is None or spec.url.scheme != "rediss":
         return spec
     if spec.settings.get("tls") == "off":
         raise UserError(f"{spec.label}: rediss:// is Redis over TLS: leave tls=off out, or say redis://")

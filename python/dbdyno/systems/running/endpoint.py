@@ -60,11 +60,12 @@ class Endpoint:
         return self.socket or f"{self.host}:{self.port}"
 
 
-def endpoint_of(url: Url, default_port: int) -> Endpoint:
+def endpoint_of(url: Url | None, default_port: int) -> Endpoint:
     """Return where a URL points; a password left out, or written as `***`, comes from outside (`password`).
 
     Raises UserError if the password was taken out and nothing else gives it, or no socket can be there.
     """
+    assert url is not None, "only a system with a URL is attached to"
     if url.socket is not None and (not url.socket.startswith("/") or is_too_long_for_a_socket(url.socket)):
         raise UserError(
             f"socket = '{url.socket}': give the whole path of the server's Unix socket, which has at most 107 bytes; "

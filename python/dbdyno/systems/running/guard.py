@@ -103,9 +103,9 @@ class Guard:
 
         Report a resource before it exists if you can: a kill may come in between.
         """
-        if verb != "pid":
+        if verb != "pid" or isinstance(what, Path):
             self._journal.write(verb, what)
-        elif began := start_time(int(what)):
+        elif began := start_time(what):
             self._journal.write(verb, what, began)
 
 

@@ -13,6 +13,7 @@ from collections.abc import Callable, Mapping
 from contextlib import suppress
 from pathlib import Path
 from threading import Thread
+from typing import IO
 
 from dbdyno.errors import RunFailed, UserError
 from dbdyno.leftovers.processes import is_stopped, processes_in, start_time
@@ -180,7 +181,7 @@ class ServerProcess:
             self._over_limit = self._over_limit or memory_kill(self._limit.path)
         if self._over_limit is None:
             return None
-        return f"it was killed by its memory_limit of {self._limit_bytes >> 20} MiB: {self._over_limit}"
+        return f"it was killed by its memory_limit of {(self._limit_bytes or 0) >> 20} MiB: {self._over_limit}"
 
     def death(self) -> str | None:
         """Return how the server ended; None while it runs. A stop by a signal is a stall, which a trial measures."""
@@ -198,7 +199,7 @@ class ServerProcess:
         # Its status is left for whoever waits for the server.
         how = os.WEXITED | os.WSTOPPED | os.WNOWAIT
         with suppress(ChildProcessError, ProcessLookupError):
-            while os.waitid(os.P_PID, self.pid, how).si_code == os.CLD_STOPPED:
+            while (state := os.waitid(os.P_PID, self.pid, how)) and state.si_code == os.CLD_STOPPED:
                 deadline = time.monotonic() + STOPPED_TIMEOUT_S
                 while is_stopped(self.pid) and time.monotonic() < deadline:
                     time.sleep(POLL_S)
@@ -346,9 +347,9 @@ def _wait_for_tool(name: str, process: subprocess.Popen[bytes], directory: Path)
 def spawn(
     argv: list[str],
     directory: Path,
-    log: object,
-    stdin: object = subprocess.PIPE,
-    stdout: object = None,
+    log: IO[bytes],
+    stdin: IO[bytes] | int = subprocess.PIPE,
+    stdout: IO[bytes] | None = None,
     as_server: bool = True,
 ) -> subprocess.Popen[bytes]:
     """Start a process in its own process group, where a terminal's Ctrl-C does not reach it.
@@ -356,7 +357,6 @@ def spawn(
     log: takes its messages, and its output where that has no `stdout`. as_server: as the user that servers run as.
     """
     user = server_user() if as_server else None
-    identity = {"user": user.pw_uid, "group": user.pw_gid, "extra_groups": []} if user else {}
     return subprocess.Popen(
         argv,
         cwd=directory,
@@ -365,7 +365,9 @@ def spawn(
         stderr=log,
         env={**os.environ, "HOME": str(directory), "TMPDIR": str(directory)},
         process_group=0,
-        **identity,
+        user=user.pw_uid if user else None,
+        group=user.pw_gid if user else None,
+        extra_groups=[] if user else None,
     )
 
 
@@ -403,6 +405,7 @@ def refuse_broken(argv: list[str]) -> None:
 
 def feed(process: subprocess.Popen[bytes], text: str) -> None:
     """Give a process all of its standard input; one that ended before it read says why by its status and its log."""
+    assert process.stdin is not None, "it is a pipe"
     with suppress(BrokenPipeError), process.stdin as pipe:
         pipe.write(text.encode())
 

@@ -5,10 +5,11 @@ from contextlib import contextmanager
 from dataclasses import replace
 from pathlib import Path
 from socket import AF_INET, AF_UNIX, socket
-from typing import Any, ClassVar
+from typing import ClassVar
 
 from dbdyno.errors import RunFailed, UserError
 from dbdyno.experiment.system_spec import SystemSpec
+from dbdyno.results.stated import OriginStated
 from dbdyno.systems.base import LOOPBACK, Launch, System
 from dbdyno.systems.builds.build import Build, find_build
 from dbdyno.systems.builds.config import Config, read_config
@@ -22,7 +23,7 @@ from dbdyno.systems.running.process import PrivateDirectory, ServerProcess, find
 class Server(System):
     """A system with one server.
 
-    endpoint: where it answers, once started or attached to. driver_errors: what its driver raises if it does not.
+    endpoint: where it answers, once started or attached to.
     build: the one it is started from, if it was named by its path. config: the user's file of settings, if any.
     own_settings: those that are dbdyno's and not the server's. protocol: what it is called in messages.
     driver_modules: those that load its driver; a child process does that before its memory is limited.
@@ -30,7 +31,6 @@ class Server(System):
     """
 
     endpoint: Endpoint
-    driver_errors: ClassVar[tuple[type[Exception], ...]]
     own_settings: ClassVar[tuple[str, ...]] = ()
     protocol: ClassVar[str]
     driver_modules: ClassVar[tuple[str, ...]] = ()
@@ -45,6 +45,23 @@ class Server(System):
         self._directory: PrivateDirectory | None = None
         self._server: ServerProcess | None = None
         self._run: Callable[[], ServerProcess] | None = None
+
+    @property
+    def driver_errors(self) -> tuple[type[Exception], ...]:
+        """The errors that its driver raises if it does not answer."""
+        return ()
+
+    @property
+    def directory(self) -> PrivateDirectory:
+        """Its private directory, while it is started."""
+        assert self._directory is not None, "not started"
+        return self._directory
+
+    @property
+    def process(self) -> ServerProcess:
+        """Its process, while it is started."""
+        assert self._server is not None, "not started"
+        return self._server
 
     @property
     def encrypts(self) -> bool:
@@ -162,27 +179,32 @@ class Server(System):
         )
 
     def restart(self) -> None:
-        self._server.stop_in_order()
+        self.process.stop_in_order()
         self.start_again()
 
     def kill(self) -> None:
-        self._server.kill()
+        self.process.kill()
 
     def start_again(self) -> None:
         if self.build and (reason := self.build.replaced()):
             raise RunFailed(reason)
+        assert self._run is not None, "only what was started is started again"
         self._server = self._run()
         self._server.wait_ready(self._answers)
 
+    def _answers(self) -> bool:
+        """Return whether it is ready, which its start waits for."""
+        raise NotImplementedError(f"{self.name} is not started again")
+
     def keep(self) -> Path:
-        self._server.stop_in_order()
-        directory, self._server, self._directory = self._directory, None, None
+        self.process.stop_in_order()
+        directory, self._server, self._directory = self.directory, None, None
         return directory.path
 
     def started_with(self) -> dict[str, list[str]]:
         if not self._server:
             return {}
-        private = {str(self._directory.path): "DIR", str(self.endpoint.port): "PORT"}
+        private = {str(self.directory.path): "DIR", str(self.endpoint.port): "PORT"}
         if self.endpoint.password:
             private[self.endpoint.password] = "…"
         return {self.server_name: self._server.started_with(private)}
@@ -199,9 +221,13 @@ class Server(System):
     def sockets(self) -> dict[str, str]:
         return {self.server_name: self.endpoint.socket} if self.endpoint.socket else {}
 
-    def origins(self) -> dict[str, dict[str, Any]]:
-        parts = {"build": self.build, "config": self.config}
-        return {self.server_name: {key: part.describe() for key, part in parts.items() if part}}
+    def origins(self) -> dict[str, OriginStated]:
+        origin = OriginStated()
+        if self.build:
+            origin["build"] = self.build.describe()
+        if self.config:
+            origin["config"] = self.config.describe()
+        return {self.server_name: origin}
 
     def death(self) -> str | None:
         if self._server is None:

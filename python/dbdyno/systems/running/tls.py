@@ -105,7 +105,7 @@ def attached_tls(spec: SystemSpec) -> Tls | None:
         raise UserError(f"{spec.label}: tls={asked} looks at no certificate: leave tls_ca out, or say tls=verify")
     if asked == "off":
         return None
-    if spec.url.socket:
+    if spec.url and spec.url.socket:
         raise UserError(f"{spec.label}: TLS is for TCP: leave 'tls' or 'socket' out")
     tls = Tls(_VERIFY[asked], authorities)
     tls.context()
