@@ -13,10 +13,10 @@ HARD = {
     "options.access": "sequential",
     "rows": 77,
 }
-OPEN = {"rate": [500, {"ramp": [10, 20.5], "seconds": 1}], "arrivals": "poisson", "seconds": 5}
+OPEN = {"rate": [500, {"ramp": [10, 20.5], "seconds": 1}], "arrivals": "poisson", "seconds": 5, "events": []}
 SHARES = {"rate": ["50%", "72.5%"], "pipeline": [1]}
-PAIRED = {"precise": "0.5%", "clients": "1..8", "warmup": "auto"}
-SEARCH = {"find_rate": "p99.9 < 1.5s", "pipeline": [1], "ceiling": False, "restart": None}
+PAIRED = {"precise": "0.5%", "clients": "1..8", "warmup": "auto", "repeat": 5, "events": []}
+SEARCH = {"find_rate": "p99.9 < 1.5s", "pipeline": [1], "ceiling": False, "restart": None, "events": []}
 
 
 @pytest.mark.parametrize("name", sorted(shipped_experiments()))
