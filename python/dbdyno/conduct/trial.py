@@ -19,6 +19,7 @@ from dbdyno.conduct.on_hosts import execute_on_hosts
 from dbdyno.conduct.on_stall import StallProfile, profile_of_stall
 from dbdyno.conduct.plan import Plan, make_trial_plan, store_of
 from dbdyno.conduct.profile import profile
+from dbdyno.conduct.refused_clients import with_setting
 from dbdyno.contract import Record
 from dbdyno.errors import RunFailed, UserError
 from dbdyno.experiment.rate import Rate
@@ -81,6 +82,7 @@ def _run_trial(context: Context, prepared: Prepared, trial: Trial, stall: StallP
         document |= more | take_library(prepared.system, summary, prepared.folder)
         context.earlier.refuse_other_servers(trial.system.label, document.get("servers", ()))
         state, reason = judge(summary, folder, prepared.system.death(), context.interrupts.requested)
+        reason = with_setting(reason, TrialFacts.read(document))
         if state == "complete" and (failure := events.failure()):
             state, reason = "failed", failure
     except RunFailed as failed:
