@@ -114,3 +114,18 @@ def test_locks_and_latches_are_told_apart():
     rows = [(None, None, 2), ("Client", "ClientRead", 4), ("Lock", "tuple", 2), ("LWLock", "WALWrite", 1)]
     assert locks_of_activity(rows) == {"locks": 2, "latches": 1, "Lock:tuple": 2, "LWLock:WALWrite": 1}
     assert locks_of_activity([]) == {"locks": 0, "latches": 0}
+
+
+@pytest.mark.parametrize(
+    "state", ["Waiting for semi-sync ACK from slave", "Waiting for certification", "Waiting for flow control"]
+)
+def test_a_commit_that_waits_for_another_node_says_so(state):
+    rows = [("Query", state, 3), ("Execute", state, 2), ("Sleep", "", 4)]
+    assert states_of_processlist(rows) == {"client": 4, "lock": 0, "commit": 5, "cpu": 0}
+    assert locks_of_processlist(rows) == {"locks": 0, state: 5}
+
+
+def test_a_commit_that_waits_for_a_standby_says_so():
+    rows = [("IPC", "SyncRep", 7), ("Client", "ClientRead", 2)]
+    assert states_of_activity(rows) == {"commit": 7, "client": 2}
+    assert locks_of_activity(rows) == {"locks": 0, "latches": 0, "IPC:SyncRep": 7}

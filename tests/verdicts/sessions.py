@@ -60,3 +60,13 @@ def connect(stage: Stage) -> pymysql.Connection | psycopg.Connection:
         dbname=endpoint.database,
         autocommit=True,
     )
+
+
+def holding(statement: str) -> Cause:
+    """Hold what a statement begins until the trial ends, by a session of its own."""
+
+    def begin(stage: Stage) -> None:
+        connection = stage.trial.enter_context(connect(stage))
+        connection.cursor().execute(statement)
+
+    return lambda stage: stage.at_begin.append(lambda _: begin(stage))

@@ -21,17 +21,21 @@ _COMMITTING = (
     "query end",
     "updating status",
 )
+_REPLICATING = ("semi-sync ack", "waiting for certification", "waiting for flow control")
+"""States of a commit that waits for another node: a replica that acknowledges it, or a Galera cluster."""
 _AWAITING_CLIENT = ("reading from net", "login")
 _NO_LOCK = "system lock"
 """Is said on the way to the storage engine, whether or not anything is locked."""
 _BY_TYPE = {"Lock": "lock", "LWLock": "lock", "BufferPin": "lock", "Client": "client", "IO": "disk"}
+_STANDBY = "SYNCREP"
+"""The wait of a commit for a standby."""
 _FLUSHING = (
     "WALSYNC",
     "WALWRITE",
     "WALINITSYNC",
     "WALINITWRITE",
     "WALBUFMAPPING",
-    "SYNCREP",
+    _STANDBY,
     "XACTGROUPUPDATE",
     "COMMITDELAY",
 )
@@ -55,7 +59,7 @@ def states_of_processlist(rows: Iterable[Sequence[object]]) -> dict[str, float]:
 
 
 def locks_of_processlist(rows: Iterable[Sequence[object]]) -> dict[str, float]:
-    """Return how many connections wait for each lock of the server's own, which are named in their states.
+    """Return how many connections wait for each lock of the server's own, or for another node: their states name these.
 
     A connection that waits for a row's lock does not say so (`lock_of_row`).
     """
@@ -64,6 +68,8 @@ def locks_of_processlist(rows: Iterable[Sequence[object]]) -> dict[str, float]:
         locked = command not in _NO_CLIENTS and _state_in_processlist(str(command), str(state)) == "lock"
         for name in (ALL_LOCKS, str(state)) if locked else (ALL_LOCKS,) if command == LOCKED else ():
             locks[name] = locks.get(name, 0.0) + float(str(count))
+        if command not in _NO_CLIENTS and any(word in str(state).lower() for word in _REPLICATING):
+            locks[str(state)] = locks.get(str(state), 0.0) + float(str(count))
     return locks
 
 
@@ -93,7 +99,7 @@ def _state_in_processlist(command: str, state: str) -> str:
         return "client"
     if "lock" in state and state != _NO_LOCK:
         return "lock"
-    return "commit" if any(word in state for word in _COMMITTING) else "cpu"
+    return "commit" if any(word in state for word in (*_COMMITTING, *_REPLICATING)) else "cpu"
 
 
 def states_of_activity(rows: Iterable[tuple[str | None, str | None, int]]) -> dict[str, float]:
@@ -109,11 +115,16 @@ def states_of_activity(rows: Iterable[tuple[str | None, str | None, int]]) -> di
 
 
 def locks_of_activity(rows: Iterable[tuple[str | None, str | None, int]]) -> dict[str, float]:
-    """Return how many of PostgreSQL's backends wait for each lock, by `type:event`; that of the log's flush is one."""
+    """Return how many of PostgreSQL's backends wait for each lock, by `type:event`.
+
+    That of the log's flush is one, and so is a standby's acknowledgement.
+    """
     locks = {ALL_LOCKS: 0.0, ALL_LATCHES: 0.0}
     for kind, event, count in rows:
         if _BY_TYPE.get(kind or "") == "lock":
             locks[ALL_LOCKS if kind == "Lock" else ALL_LATCHES] += float(count)
+            locks[f"{kind}:{event}"] = float(count)
+        elif (event or "").upper() == _STANDBY:
             locks[f"{kind}:{event}"] = float(count)
     return locks
 

@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
+
+import numpy as np
 
 from dbdyno.results.model import Trial
 from dbdyno.results.samples import Observations
@@ -67,6 +69,34 @@ class Measured:
     def host_cores(self) -> float | None:
         """Return how many processors the host has."""
         return self.rate(*(f"host.cpu_{state}_s_total" for state in _HOST_CPU))
+
+    def third(self, number: int) -> Measured:
+        """Return the same of the first third of its time, 0, the second, 1, or the last, 2."""
+        length_s = (self.end_unix_s - self.begin_unix_s) / 3
+        begin = self.begin_unix_s + number * length_s
+        return replace(self, begin_unix_s=begin, end_unix_s=begin + length_s)
+
+    def completed_per_s(self) -> float:
+        """Return the transactions per second of its time, of its measured seconds; 0 without any."""
+        recorded = self.trial.recorded
+        ends = (recorded.run_began_unix_s or 0.0) + np.cumsum([interval.seconds for interval in recorded.intervals])
+        completed = lasted_s = 0.0
+        for end, interval in zip(ends.tolist(), recorded.intervals, strict=True):
+            within_s = min(end, self.end_unix_s) - max(end - interval.seconds, self.begin_unix_s)
+            if interval.measured and within_s > 0:
+                completed += interval.completed * within_s / interval.seconds
+                lasted_s += within_s
+        return completed / lasted_s if lasted_s else 0.0
+
+    def of_threads(self, server: str, column: str) -> float:
+        """Return the mean over the samples that looked at a server's threads; a thread in none did next to nothing."""
+        observations, prefix = self.observations, f"threads.{server}."
+        values = observations.columns.get(prefix + column)
+        if values is None:
+            return 0.0
+        looked = ~np.all(np.isnan([observations.columns[name] for name in observations.names(prefix)]), axis=0)
+        looked &= observations.within(self.begin_unix_s, self.end_unix_s)
+        return float(np.nan_to_num(values)[looked].mean()) if looked.any() else 0.0
 
     def observers_cores(self) -> float:
         """Return how many processors dbdyno itself used on average, its observers and its server's answers' reading."""

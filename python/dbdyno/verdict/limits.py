@@ -10,12 +10,13 @@ from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 from enum import Enum
 
-from dbdyno.verdict import engine, evidence
+from dbdyno.verdict import engine, evidence, old_versions, replication
 from dbdyno.verdict.evidence import Measured
 
 CLIENT, NETWORK, SERVER_CPU, DISK, LOCK, COMMIT = "client", "network", "server-cpu", "disk", "lock", "commit"
 SERVER_QUEUE, SERVER_THREAD, HOST_CPU, OTHERS = "server-queue", "server-thread", "host-cpu", "neighbour"
 MEMORY, CHECKPOINT, COMPACTION, STALLS = "memory", "checkpoint", "compaction", "stalls"
+REPLICATION, OLD_VERSIONS = "replication", "old-versions"
 RATE, UNEXPLAINED = "rate", "unexplained"
 
 MOST = 0.5
@@ -223,6 +224,31 @@ _TABLE = (
         "system declares (`background_threads`) was at work for "
         f"{_percent(engine.BUSY_BACKGROUND)} of the time.",
         seen_as=_AT_WORK | {COMMIT, LOCK},
+    ),
+    Limit(
+        REPLICATION,
+        label="replication",
+        noun="replication",
+        held="in a server that waits for other nodes",
+        advice="A faster replica or network, or commits that wait for fewer nodes.",
+        inside=replication.replication,
+        rule=f"{_percent(replication.WAITING)} of the operations waited for another node: a standby or replica that "
+        "acknowledges, or the certification or flow control of a cluster. Or flow control paused a node for "
+        f"{_percent(replication.PAUSED)} of the time. Or {_percent(replication.REFUSED)} of the commits failed "
+        "certification or gave way to another node's.",
+        seen_as=_AT_WORK | {COMMIT, LOCK},
+    ),
+    Limit(
+        OLD_VERSIONS,
+        label="old versions",
+        noun="old row versions",
+        held="in a server with many old row versions",
+        advice="End the transaction that keeps them, or have the server remove them sooner (vacuum, purge).",
+        inside=old_versions.old_versions,
+        rule=f"A transaction looked at {old_versions.MORE_PAGES:g} times as many pages in the last third of the trial "
+        f"as in the first. Meanwhile old row versions grew {old_versions.MORE_VERSIONS:g} times, to "
+        f"{old_versions.LEAST_VERSIONS:,} or more (dead rows, history list).",
+        seen_as=_AT_WORK,
     ),
     Limit(
         DISK,

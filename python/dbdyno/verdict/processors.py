@@ -9,8 +9,6 @@ from __future__ import annotations
 from collections.abc import Iterator
 from dataclasses import dataclass
 
-import numpy as np
-
 from dbdyno.verdict.client import FREE_PROCESSORS, THROTTLED, free_processors, run_queue_threads
 from dbdyno.verdict.evidence import BUSY_PROCESSORS, RUN_QUEUE_PER_CORE, Measured, cores_to_use
 from dbdyno.verdict.limits import HOST_CPU, OTHERS, SERVER_CPU, SERVER_THREAD
@@ -146,7 +144,7 @@ def full_threads(measured: Measured, least_cpu: float, least_at_work: float) -> 
         if measured.thread_each(server) or measured.trial.facts.transactions_in_flight <= 1:
             continue
         for name in _threads_of(measured, server):
-            cpu, waiting = (_always(measured, server, f"{name}.busiest_{what}") for what in ("cpu", "run_queue"))
+            cpu, waiting = (measured.of_threads(server, f"{name}.busiest_{what}") for what in ("cpu", "run_queue"))
             if cpu >= least_cpu and cpu + waiting >= least_at_work:
                 yield f"its thread '{name}' was at work {min(1.0, cpu + waiting):.0%} of the time ({cpu:.0%} on a CPU)"
         yield from _full_pool(measured, server, least_at_work)
@@ -164,11 +162,3 @@ def _full_pool(measured: Measured, server: str, least_at_work: float) -> Iterato
 def _threads_of(measured: Measured, server: str) -> list[str]:
     prefix = f"threads.{server}."
     return sorted({name.removeprefix(prefix).rpartition(".")[0] for name in measured.observations.names(prefix)})
-
-
-def _always(measured: Measured, server: str, column: str) -> float:
-    """The mean over the samples that looked at the server's threads: one that is in none did next to nothing."""
-    observations, prefix = measured.observations, f"threads.{server}."
-    within = (observations.at_unix_s > measured.begin_unix_s) & (observations.at_unix_s <= measured.end_unix_s)
-    looked = within & ~np.all(np.isnan([observations.columns[name] for name in observations.names(prefix)]), axis=0)
-    return float(np.nan_to_num(observations.columns[prefix + column])[looked].mean()) if looked.any() else 0.0

@@ -1,6 +1,6 @@
 """All cases, by what they put under strain."""
 
-from . import disks, engines, links, locks, processors, stalls
+from . import disks, engines, links, locks, processors, replicas, stalls, versions
 
 CASES = (
     *processors.CASES,
@@ -9,4 +9,6 @@ CASES = (
     *links.CASES,
     *stalls.CASES,
     *engines.CASES,
+    *replicas.CASES,
+    *versions.CASES,
 )
