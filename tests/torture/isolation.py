@@ -1,7 +1,7 @@
 """Namespaces of the suite's own, so that what is left there is its runs' and of nobody else on this host.
 
-As root System V objects, /dev/shm, mounts and ports are private from then on (unshare(2)). Otherwise they are the
-host's, and are only counted while nobody else's dbdyno runs.
+As root System V objects, /dev/shm, mounts, ports and names of network namespaces are private from then on (unshare(2)).
+Otherwise they are the host's, and are only counted while nobody else's dbdyno runs.
 """
 
 from __future__ import annotations
@@ -11,6 +11,7 @@ import fcntl
 import os
 import socket
 import struct
+from pathlib import Path
 
 _NEW_MOUNTS, _NEW_IPC, _NEW_NETWORK = 0x00020000, 0x08000000, 0x40000000
 _PRIVATE_AND_BELOW = (1 << 18) | (1 << 14)
@@ -18,6 +19,8 @@ _PRIVATE_AND_BELOW = (1 << 18) | (1 << 14)
 _SET_FLAGS, _UP = 0x8914, 1
 """SIOCSIFFLAGS and IFF_UP (netdevice(7))."""
 _PR_SET_CHILD_SUBREAPER = 36
+NAMES_OF_NETWORKS = Path("/run/netns")
+"""The folder in which ip(8) keeps the names of network namespaces."""
 
 
 def adopt_orphans() -> None:
@@ -33,6 +36,8 @@ def isolate() -> bool:
         _call("unshare", _NEW_MOUNTS | _NEW_IPC | _NEW_NETWORK)
         _call("mount", b"none", b"/", None, _PRIVATE_AND_BELOW, None)
         _call("mount", b"torture", b"/dev/shm", b"tmpfs", 0, b"mode=1777")
+        NAMES_OF_NETWORKS.mkdir(exist_ok=True)
+        _call("mount", b"torture", os.fsencode(NAMES_OF_NETWORKS), b"tmpfs", 0, b"mode=755")
     except OSError:
         return False
     with socket.socket() as any_socket:

@@ -165,7 +165,7 @@ def undisturbed_s(scene: Scene) -> float:
     try:
         status = stage.dbdyno.wait(BOUND_S)
         if status != 0:
-            raise RuntimeError(f"undisturbed it ended with status {status}: {stage.said().strip()[-300:]}")
+            raise RuntimeError(f"undisturbed it ended with status {status}: {stage.said().strip()}")
         took_s = time.monotonic() - stage.began
         if left := stage.leftovers():
             raise RuntimeError(f"undisturbed it left {', '.join(map(str, left))}")

@@ -19,6 +19,8 @@ from pathlib import Path
 
 import psutil
 
+from torture.isolation import NAMES_OF_NETWORKS
+
 _SYSCTLS = ("kernel.task_delayacct", "kernel.perf_event_paranoid", "kernel.kptr_restrict")
 _SYSV = {"shm": "-m", "sem": "-s", "msg": "-q"}
 
@@ -150,8 +152,7 @@ def _groups() -> list[str]:
 
 
 def _namespaces() -> list[str]:
-    folder = Path("/run/netns")
-    return [path.name for path in folder.iterdir()] if folder.is_dir() else []
+    return [path.name for path in NAMES_OF_NETWORKS.iterdir()] if NAMES_OF_NETWORKS.is_dir() else []
 
 
 def _sysctl(name: str) -> str:
@@ -170,12 +171,12 @@ _BELOW: dict[str, Callable[[Path], Iterable[str]]] = {
 _PRIVATE: dict[str, Callable[[], list[str]]] = {
     "port": _listening,
     "shared memory": _shared_memory,
+    "network namespace": _namespaces,
     **{f"System V {kind}": partial(_system_v, kind) for kind in _SYSV},
 }
 """The kinds in a namespace of their own if there is one."""
 _HOSTS: dict[str, Callable[[], list[str]]] = {
     "control group": _groups,
-    "network namespace": _namespaces,
     "kernel setting": lambda: [f"{name} = {_sysctl(name)}" for name in _SYSCTLS],
 }
 """The kinds that are the whole host's in any case."""
@@ -203,6 +204,8 @@ def sweep(folder: Path, leftovers: set[Leftover], keep: frozenset[int] = frozens
                 subprocess.run(["losetup", "--detach", leftover.name], check=False, capture_output=True)
             case "shared memory":
                 Path(leftover.name).unlink(missing_ok=True)
+            case "network namespace":
+                subprocess.run(["ip", "netns", "delete", leftover.name], check=False, capture_output=True)
             case "control group":
                 with suppress(OSError):
                     Path(leftover.name).rmdir()

@@ -25,6 +25,7 @@ started.wait()
 (folder / "data" / "dbdyno-x").mkdir()
 if isolated:
     Path("/dev/shm/PostgreSQL.1").touch()
+    subprocess.run(["ip", "netns", "add", "torture-left"], check=True)
     ctypes.CDLL(None).shmget(4711, 4096, 0o1600)
     ctypes.CDLL(None).semget(4711, 1, 0o1600)
 found = snapshot(folder, isolated).since(before)
@@ -51,7 +52,7 @@ def test_it_is_seen_and_swept(tmp_path):
     assert set(kinds.split(",")) in (
         always,
         always | {"port"},
-        always | {"port", "System V sem", "System V shm", "shared memory"},
+        always | {"port", "System V sem", "System V shm", "shared memory", "network namespace"},
     )
     assert not swept
     assert not tmp_path.exists()
