@@ -150,15 +150,28 @@ impl Client {
         }
         self.choices.follow(&choices, result.is_ok());
         let ended_ns = self.begun_ns;
-        let times = Times { scheduled_ns, begun_ns, ended_ns };
+        self.record(group, Times { scheduled_ns, begun_ns, ended_ns }, result.is_ok());
+        if group.transactions_per_connection > 0 {
+            self.served = self.served.map(|served| served + 1);
+            if self.served >= Some(group.transactions_per_connection) {
+                Box::pin(self.close()).await;
+            }
+        }
+        ended_ns
+    }
+
+    /// Records a transaction that has ended.
+    #[inline]
+    fn record(&mut self, group: &Group, times: Times, is_ok: bool) {
+        let ended_ns = times.ended_ns;
         let mut recorder = self.thread.recorder.borrow_mut();
-        recorder.transaction(times, result.is_ok());
+        recorder.transaction(times, is_ok);
         if let Some((step, part_ns)) = self.kind.take() {
             let begun = part_ns.map(|ns| Times { scheduled_ns: ns, begun_ns: ns, ended_ns });
-            recorder.transaction_of_kind(step, begun.unwrap_or(times), result.is_ok());
+            recorder.transaction_of_kind(step, begun.unwrap_or(times), is_ok);
         }
         if let Some((_, step)) = &group.named {
-            recorder.transaction_of_kind(*step, times, result.is_ok());
+            recorder.transaction_of_kind(*step, times, is_ok);
         }
         if let Some(session) = &mut self.session {
             session.release();
@@ -167,14 +180,6 @@ impl Client {
                 self.cache = counted;
             }
         }
-        drop(recorder);
-        if group.transactions_per_connection > 0 {
-            self.served = self.served.map(|served| served + 1);
-            if self.served >= Some(group.transactions_per_connection) {
-                Box::pin(self.close()).await;
-            }
-        }
-        ended_ns
     }
 
     /// Rolls back what a failed transaction has left open, and tries one that was in another's way again, with the same choices.
