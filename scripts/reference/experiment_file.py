@@ -13,6 +13,7 @@ from scripts.reference.markdown import code, codes, page, prose, table
 
 from dbdyno.experiment.events import Event
 from dbdyno.experiment.factors import FACTORS
+from dbdyno.experiment.groups import Group
 from dbdyno.experiment.limit import Limit
 from dbdyno.experiment.limits import Bound
 from dbdyno.experiment.model import Experiment
@@ -20,6 +21,7 @@ from dbdyno.experiment.own_workload import KEYS, OwnWorkload
 from dbdyno.experiment.rate import Rate
 from dbdyno.experiment.scale import SCALES, SIZED
 from dbdyno.experiment.system_spec import SystemSpec
+from dbdyno.experiment.think_time import ThinkTime
 from dbdyno.experiment.variant import Cpus
 from dbdyno.experiment.workload_spec import WorkloadSpec
 
@@ -97,6 +99,10 @@ def experiment_file_page() -> str:
         "`[workloads.NAME]` declares a workload. [A workload of your own](../own-workload.md) explains these keys."
     )
     events = prose("[Events during a trial](../events.md) explains what an event can do, and what is reported.")
+    groups = prose(
+        "`[[clients]]` in the place of `clients` gives each group of clients its own load. "
+        "[Groups of clients](../client-groups.md) explains these keys."
+    )
     return page(
         "Experiment file",
         prose(INTRODUCTION),
@@ -114,6 +120,11 @@ def experiment_file_page() -> str:
         events,
         EVENTS,
         table(("Key", "Value", "Default", "Meaning"), _rows(Event, documented_attributes(Event))),
+        "## Groups of clients",
+        groups,
+        table(("Key", "Value", "Default", "Meaning"), _rows(Group, documented_attributes(Group))),
+        "### think_time",
+        table(HEAD, _rows(ThinkTime)),
         "## Own workloads",
         own,
         table(HEAD, _rows(OwnWorkload)),
@@ -124,6 +135,9 @@ def experiment_file_page() -> str:
 def _rows(model: type[BaseModel], meanings: dict[str, str] | None = None) -> Iterator[tuple[str, ...]]:
     """Yield a row for each key; with `meanings` every key must have one."""
     for name, info in model.model_fields.items():
+        if model is Experiment and name == "groups":
+            # It is what `[[clients]]` of a file becomes.
+            continue
         row = code(name), _value(info.annotation, info.metadata), _default(info)
         yield (*row, meanings[name]) if meanings is not None else row
 

@@ -43,6 +43,8 @@ OF_TRIAL = {
     "embedded": "whether the store runs inside the load client",
     "pipeline": "requests that a client sends at once",
     "network_delay_us": "added delay between an answer and the next request, µs",
+    "pace": "how long clients pause between transactions, and how many a connection serves",
+    "client_groups": "groups of clients: what each was asked to do, its throughput and its times",
     "warmup": "`auto` if the figures begin at the detected steady state",
     "data": "`loaded` afresh, or `restored` from a copy of what was loaded",
     "cache_state": "state of the caches at the first trial: `hot`, `lukewarm` or `cold`",

@@ -54,6 +54,8 @@ def measure_ceiling(context: Context, workload: WorkloadSpec, plan: Plan, reache
         return None
     if context.crew:
         return Ceiling(None, "the load clients are on other hosts")
+    if plan.groups:
+        return Ceiling(None, "groups of clients differ, and are not measured alone")
     if reason := _unanswered(workload) or _unspoken(plan.store):
         return Ceiling(None, reason)
     key = _load_of(plan, context)

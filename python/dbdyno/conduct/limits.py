@@ -8,6 +8,7 @@ from dbdyno.errors import UserError
 from dbdyno.experiment.limit import Limit
 from dbdyno.experiment.limits import Bound, LeastThroughput
 from dbdyno.results.model import Recorded
+from dbdyno.results.operations import issued
 from dbdyno.results.read import read_trial
 
 Document = dict[str, Any]
@@ -39,8 +40,7 @@ def judge_bound(bound: Bound, recorded: Recorded) -> Document:
     failed = sum(sum(interval.errors.values()) for interval in recorded.intervals)
     if bound.below is not None:
         return _judged("errors", failed, "", failed < bound.below)
-    counted = recorded.sums.operations.values()
-    operations = max(failed, sum(completed + wrong for completed, wrong in counted))
+    operations = max(failed, sum(map(sum, issued(recorded))))
     share = failed / operations if operations else None
     return _judged("errors", share, "share", share is not None and share < (bound.below_share or 0))
 

@@ -2,21 +2,24 @@
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
-from typing import Any, Literal, cast
+from typing import Any, Literal, TypedDict, cast
 
 from dbdyno.contract import (
     CONTRACT,
     ArrivalsDocument,
     ChangesDocument,
     Engine,
+    GroupDocument,
     Library,
     Phase,
     PlanDocument,
     SegmentDocument,
     StoreDocument,
+    ThinkTimeDocument,
     WorkloadDocument,
 )
 from dbdyno.experiment.clients import NATIVE
+from dbdyno.experiment.groups import Group, numbers_of
 from dbdyno.experiment.model import Experiment
 from dbdyno.experiment.own_workload import DECLARED
 from dbdyno.experiment.trials import Trial
@@ -69,7 +72,8 @@ class Plan:
     clients: how many the trial has. part: the first of those that this load client runs, and how many; None: all.
     store: by its kind, with no password in it. start_at_unix_s: in the clock of the load client's host.
     changes: what the load clients that ran the trial changed together, if this one only verifies it.
-    library, engine, acknowledged, changes: are no keys of the plan if they are None.
+    library, engine, acknowledged, think_time, changes: are no keys of the plan if they are None.
+    transactions_per_connection, groups: are no keys of the plan if they are 0 or empty.
     """
 
     phases: Phases
@@ -90,6 +94,9 @@ class Plan:
     library: str | None = None
     engine: Engine | None = None
     acknowledged: str | None = None
+    think_time: ThinkTimeDocument | None = None
+    transactions_per_connection: int = 0
+    groups: tuple[GroupDocument, ...] = ()
     part: tuple[int, int] | None = None
     start_at_unix_s: float | None = None
     changes: ChangesDocument | None = None
@@ -123,6 +130,12 @@ class Plan:
             document["engine"] = self.engine
         if self.acknowledged is not None:
             document["acknowledged"] = self.acknowledged
+        if self.think_time is not None:
+            document["think_time"] = self.think_time
+        if self.transactions_per_connection:
+            document["transactions_per_connection"] = self.transactions_per_connection
+        if self.groups:
+            document["groups"] = self.groups
         if self.changes is not None:
             document["changes"] = self.changes
         return document
@@ -183,7 +196,55 @@ def make_trial_plan(experiment: Experiment, run_id: str, store: StoreDocument, t
         pipeline=trial.pipeline,
         network_delay_us=trial.network_delay_us,
         library=None if trial.client == NATIVE else trial.client,
+        **_pace(experiment, trial),
     )
+
+
+class _Pace(TypedDict, total=False):
+    think_time: ThinkTimeDocument | None
+    transactions_per_connection: int
+    groups: tuple[GroupDocument, ...]
+
+
+def _pace(experiment: Experiment, trial: Trial) -> _Pace:
+    """Return when a trial's clients begin their transactions, and how long they keep a connection."""
+    if experiment.groups:
+        return {"groups": plan_groups(experiment, trial)}
+    think_time = experiment.think_time.document() if experiment.think_time else None
+    return {"think_time": think_time, "transactions_per_connection": experiment.transactions_per_connection or 0}
+
+
+def plan_groups(experiment: Experiment, trial: Trial) -> tuple[GroupDocument, ...]:
+    """Return the groups of clients of a trial."""
+    pairs = zip(experiment.groups, numbers_of(experiment.groups, trial.clients), strict=True)
+    return tuple(_plan_group(experiment, trial, group, number) for group, number in pairs)
+
+
+def _plan_group(experiment: Experiment, trial: Trial, group: Group, number: int) -> GroupDocument:
+    rate = group.rate_of(trial.workload.options)
+    think_time = group.think_time or (None if rate else experiment.think_time)
+    arrivals = Arrivals(group.arrivals or "constant", rate.segments(_warmup_s(experiment, group))) if rate else None
+    options: dict[str, Any] = {}
+    if group.access:
+        options["access"] = group.access.model_dump()
+    if group.transactions:
+        declared = (trial.workload.definition.declaration or {"transactions": ()})["transactions"]
+        weights = {transaction["name"]: transaction["weight"] for transaction in declared}
+        options["transactions"] = {name: weight or weights[name] for name, weight in group.transactions.items()}
+    return {
+        "name": group.name,
+        "count": number,
+        "options": options,
+        "start_s": group.start_seconds,
+        "arrivals": arrivals.document() if arrivals else None,
+        "think_time": think_time.document() if think_time else None,
+        "transactions_per_connection": group.transactions_per_connection or experiment.transactions_per_connection or 0,
+    }
+
+
+def _warmup_s(experiment: Experiment, group: Group) -> int:
+    """Return how much of the warm-up is left when a group begins."""
+    return max(0, experiment.warmup_seconds - group.start_seconds)
 
 
 def in_slice(trial_plan: Plan, first: int, count: int) -> Plan:
@@ -202,6 +263,7 @@ def make_ceiling_plan(trial_plan: Plan, store: StoreDocument) -> Plan:
         duration_s=CEILING_SECONDS,
         arrivals=None,
         network_delay_us=0,
+        think_time=None,
     )
 
 

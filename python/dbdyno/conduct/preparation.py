@@ -223,13 +223,20 @@ def make_launch_of(experiment: Experiment, guard: Guard, log_folder: Path) -> La
     return Launch(
         guard,
         log_folder,
-        max(experiment.clients) + CONNECTIONS_PER_CLIENT_SPARE,
+        connections_of(experiment) + CONNECTIONS_PER_CLIENT_SPARE,
         experiment.rows,
         tuple(experiment.cpus.server) if experiment.cpus.server else None,
         experiment.memory_limit_bytes,
         answer_timeout_s=experiment.operation_timeout_seconds,
         data_dir=experiment.data_directory,
     )
+
+
+def connections_of(experiment: Experiment) -> int:
+    """Return how many connections a server has at once; one that was closed may be there while the next is opened."""
+    of_groups = any(group.transactions_per_connection for group in experiment.groups)
+    is_short_lived = bool(experiment.transactions_per_connection) or of_groups
+    return max(experiment.clients) * (2 if is_short_lived else 1)
 
 
 def describe_system(system: System, experiment: Experiment) -> dict[str, Any]:

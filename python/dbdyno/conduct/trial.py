@@ -17,13 +17,16 @@ from dbdyno.conduct.load_client import Summary, execute, why_it_failed
 from dbdyno.conduct.observing import AnyObserver, end_observing, observer_of
 from dbdyno.conduct.on_hosts import execute_on_hosts
 from dbdyno.conduct.on_stall import StallProfile, profile_of_stall
-from dbdyno.conduct.plan import Plan, make_trial_plan, store_of
+from dbdyno.conduct.plan import Plan, make_trial_plan, plan_groups, store_of
 from dbdyno.conduct.profile import profile
 from dbdyno.conduct.refused_clients import with_setting
-from dbdyno.contract import Record
+from dbdyno.contract import GroupDocument, Record
 from dbdyno.errors import RunFailed, UserError
+from dbdyno.experiment.groups import Group
+from dbdyno.experiment.model import Experiment
 from dbdyno.experiment.rate import Rate
 from dbdyno.experiment.system_spec import bare_name
+from dbdyno.experiment.think_time import ThinkTime
 from dbdyno.experiment.trials import Trial
 from dbdyno.results.facts import TrialFacts
 from dbdyno.results.read import read_trial
@@ -238,6 +241,34 @@ def describe_trial(context: Context, trial: Trial, preparation: str) -> Document
         "python_cpu_s": None,
         "observer_cpu_s": None,
         "not_seen": [],
+        **_describe_pace(experiment, trial),
+    }
+
+
+def _describe_pace(experiment: Experiment, trial: Trial) -> Document:
+    """Return the groups of clients, and what all share of pauses and connections, as far as there are any."""
+    pace: Document = {}
+    if experiment.think_time or experiment.transactions_per_connection:
+        think_time = experiment.think_time.words if experiment.think_time else None
+        per_connection = experiment.transactions_per_connection or 0
+        pace["pace"] = {"think_time": think_time, "transactions_per_connection": per_connection}
+    if experiment.groups:
+        pairs = zip(experiment.groups, plan_groups(experiment, trial), strict=True)
+        pace["client_groups"] = [_describe_group(group, planned, trial) for group, planned in pairs]
+    return pace
+
+
+def _describe_group(group: Group, planned: GroupDocument, trial: Trial) -> Document:
+    rate, think_time = group.rate_of(trial.workload.options), planned["think_time"]
+    return {
+        "name": group.name,
+        "clients": planned["count"],
+        "start_s": group.start_seconds,
+        "rate": _describe_rate(group.arrivals, rate) if rate else None,
+        "transactions": planned["options"].get("transactions"),
+        "access": planned["options"].get("access"),
+        "think_time": ThinkTime(kind=think_time["kind"], mean=think_time["mean_us"]).words if think_time else None,
+        "transactions_per_connection": planned["transactions_per_connection"],
     }
 
 

@@ -19,6 +19,11 @@ FACTORS = (*SCALARS, *_CPUS)
 Table = Mapping[str, Any]
 
 
+def as_list(value: Any) -> Any:
+    """Return a list as it is, and any other value as a list of it alone."""
+    return value if isinstance(value, list) else [value]
+
+
 def expand_factors(document: Table) -> dict[str, Any]:
     """Return an experiment's file with each list of values put into its systems, as their table `with`.
 
@@ -27,8 +32,7 @@ def expand_factors(document: Table) -> dict[str, Any]:
     """
     zipped = document.get("combine") == "zip"
     lists = _lists(document, zipped)
-    entries = document.get("system", [])
-    entries = entries if isinstance(entries, list) else [entries]
+    entries = as_list(document.get("system", []))
     if not lists and not any(isinstance(entry, dict) and (zipped or "with" in entry) for entry in entries):
         return dict(document)
     firsts = {key: values[0] for key, values in lists.items()}

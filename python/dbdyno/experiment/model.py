@@ -2,8 +2,7 @@
 
 import re
 from collections.abc import Sized
-from dataclasses import replace
-from itertools import count, product, takewhile
+from itertools import count, takewhile
 from math import prod
 from pathlib import Path
 from typing import Annotated, Any, Literal
@@ -15,7 +14,6 @@ from pydantic import (
     Field,
     InstanceOf,
     PlainSerializer,
-    ValidationError,
     ValidationInfo,
     model_validator,
 )
@@ -25,7 +23,6 @@ from dbdyno.experiment.bounds import (
     MOST_PIPELINE,
     MOST_REPEAT,
     MOST_TRIALS,
-    brief,
     check_variants,
     check_whole,
     cut,
@@ -33,7 +30,8 @@ from dbdyno.experiment.bounds import (
 from dbdyno.experiment.clients import NATIVE, check_clients
 from dbdyno.experiment.delay import read_delays
 from dbdyno.experiment.events import Event, check_events
-from dbdyno.experiment.factors import expand_factors
+from dbdyno.experiment.factors import as_list, expand_factors
+from dbdyno.experiment.groups import Group, PerConnection, check_groups, check_native, take_groups, with_rates
 from dbdyno.experiment.hosts import Hosts
 from dbdyno.experiment.limit import Limit, parse_limit
 from dbdyno.experiment.limits import Bound, read_limits
@@ -42,7 +40,8 @@ from dbdyno.experiment.percent import parse_percent
 from dbdyno.experiment.rate import Rate, read_rates
 from dbdyno.experiment.scale import at_scale
 from dbdyno.experiment.size import size_bytes
-from dbdyno.experiment.system_spec import SystemSpec, checked_setting, parse_system, with_labels, with_settings
+from dbdyno.experiment.system_spec import SystemSpec, read_systems
+from dbdyno.experiment.think_time import ThinkTime
 from dbdyno.experiment.variant import (
     NO_RESTART,
     STRICT,
@@ -54,7 +53,6 @@ from dbdyno.experiment.variant import (
     Rows,
     Seconds,
     TimeoutSeconds,
-    Variant,
     WarmupSeconds,
     read_option,
 )
@@ -75,57 +73,11 @@ LEAST_BEFORE_STALL_S, STALL_S = 5, 2
 """Measured seconds that a stall is compared with, and those in a row that show it: many stores have one slow second."""
 
 
-def _as_list(value: Any) -> Any:
-    return value if isinstance(value, list) else [value]
-
-
-def _read_systems(value: Any) -> list[SystemSpec]:
-    return with_labels([spec for entry in _as_list(value) for spec in _read_system(entry)])
-
-
-def _read_system(entry: Any) -> list[SystemSpec]:
-    """Read a string or a table; a table whose settings hold lists is one system for each combination of them."""
-    if isinstance(entry, str):
-        return [parse_system(entry)]
-    if not isinstance(entry, dict) or not isinstance(entry.get("system"), str):
-        raise ValueError(
-            'a system is a string such as "mariadb", or a table: {system = "mariadb", settings = {…}, label = "…"}'
-        )
-    if unknown := set(entry) - {"system", "settings", "label", "with"}:
-        raise ValueError(f"a system has no key '{unknown.pop()}'; it has system, settings, label, with and scale")
-    spec = replace(parse_system(entry["system"]), variant=_read_variant(entry.get("with", {})))
-    table = entry.get("settings", {})
-    if not isinstance(table, dict):
-        raise ValueError('settings is a table, e.g. settings = {innodb_buffer_pool_size = ["64M", "256M"]}')
-    label = entry.get("label", "")
-    if not isinstance(label, str) or not label.isprintable():
-        raise ValueError(f"label = {cut(repr(label))}: give text in one line")
-    choices = [[(key, _setting(key, value)) for value in _as_list(values)] for key, values in table.items()]
-    check_variants(f"settings of '{entry['system']}'", choices)
-    return [with_settings(replace(spec, label=label), dict(chosen)) for chosen in product(*choices)]
-
-
-def _read_variant(table: Any) -> Variant:
-    try:
-        return Variant.model_validate(table)
-    except ValidationError as error:
-        detail = error.errors(include_url=False)[0]
-        key = ".".join(map(str, detail["loc"])) or "with"
-        said = detail["msg"].removeprefix("Value error, ")
-        raise ValueError(f"{key} = {brief(detail['input'])}: {said}") from None
-
-
-def _setting(key: str, value: Any) -> str:
-    if isinstance(value, bool) or not isinstance(value, str | int | float):
-        raise ValueError(f'setting {key}: write the value as the system does, e.g. {key} = "on" or {key} = 1')
-    return checked_setting(key, str(value))[1]
-
-
 def _read_clients(value: Any) -> Any:
     """Read `1..64` as 1, 2, 4 … 64, `1..` as 1, 2, 4 … MOST_CLIENTS; anything else as it is."""
     match = re.fullmatch(r"\s*(\d{1,20})\s*\.\.\s*(\d{0,20})\s*", value) if isinstance(value, str) else None
     if not match:
-        return _as_list(value)
+        return as_list(value)
     first, last = int(match[1]), int(match[2] or MOST_CLIENTS)
     if not 1 <= first < last:
         most = "" if match[2] else f", and without an end up to {MOST_CLIENTS:,}"
@@ -182,13 +134,15 @@ def _check_own(own: dict[str, OwnWorkload]) -> dict[str, OwnWorkload]:
 
 
 def _read_workloads(value: Any, info: ValidationInfo) -> list[WorkloadSpec]:
-    names = _as_list(value)
+    names = as_list(value)
     if not all(isinstance(name, str) for name in names):
         raise ValueError('a workload is text, e.g. "point-get" or "batch-get?batch=10"')
     own: dict[str, OwnWorkload] | None = info.data.get("workloads")
     if own is None:
         return []  # The file's own workloads are wrong, and that is what its author needs to know.
-    definitions = {name: declared.as_workload(name) for name, declared in own.items()}
+    declared = {name: workload.as_workload(name) for name, workload in own.items()}
+    groups: list[Group] = info.data.get("groups", [])
+    definitions = {name: with_rates(workload, groups) for name, workload in (WORKLOADS | declared).items()}
     specs = [parse_workload(name, definitions, info.data.get("options", {})) for name in names]
     if not specs or len(set(specs)) < len(specs):
         raise ValueError("give at least one workload, and each once")
@@ -212,13 +166,14 @@ class Experiment(BaseModel):
     """Workloads that this file declares, by name; `workload` then names them."""
     options: dict[str, str] = {}
     """Options of all workloads. A list makes one variant of each workload per value."""
+    groups: list[Group] = []
     workload: Annotated[
         list[Annotated[InstanceOf[WorkloadSpec], PlainSerializer(str)]], BeforeValidator(_read_workloads)
     ]
     """One workload or a list, each as `name` or `name?option=value`."""
-    system: Annotated[list[SystemSpec], BeforeValidator(_read_systems), Field(min_length=1)]
+    system: Annotated[list[SystemSpec], BeforeValidator(read_systems), Field(min_length=1)]
     """The systems under test: text, a table with `system`, `settings`, `label`, `with`, `scale`, or a list."""
-    client: Annotated[list[str], BeforeValidator(_as_list), AfterValidator(check_clients)] = [NATIVE]
+    client: Annotated[list[str], BeforeValidator(as_list), AfterValidator(check_clients)] = [NATIVE]
     """The clients that drive the stores: the native load client, or client libraries for Python."""
     if_missing: Literal["error", "skip"] = "error"
     """A system that is not installed ends the run, or is left out."""
@@ -229,7 +184,7 @@ class Experiment(BaseModel):
     rows: Rows
     """Rows per table, in the workload's own unit (`tpcc` counts warehouses)."""
     clients: Annotated[list[int], BeforeValidator(_read_clients), AfterValidator(_check_clients)]
-    """Numbers of clients, each a trial of its own; `"1..64"` doubles, `"1.."` needs `until_flat`."""
+    """Numbers of clients, each a trial of its own; `"1..64"` doubles, `"1.."` needs `until_flat`; or `[[clients]]`."""
     rate: Annotated[list[Rate], BeforeValidator(read_rates)] | None = None
     """Transactions per second of an open loop, or shares such as `"50%"` of the closed loops' throughput."""
     arrivals: Arrivals | None = None
@@ -238,10 +193,14 @@ class Experiment(BaseModel):
     """Searches for the highest rate that holds this limit, such as `"p99 < 10ms"`."""
     limits: Annotated[tuple[Bound, ...], BeforeValidator(read_limits)] = ()
     """Figures that every trial must keep, such as `{ p99 = "< 10ms", errors = 0 }`; a broken one ends with status 1."""
-    pipeline: Annotated[list[int], BeforeValidator(_as_list), AfterValidator(_check_pipeline)] = [1]
+    pipeline: Annotated[list[int], BeforeValidator(as_list), AfterValidator(_check_pipeline)] = [1]
     """Requests that a client sends at once before it reads the answers; a list is a factor."""
     network_delay_us: Annotated[list[int], BeforeValidator(read_delays)] = [0]
     """How long a client waits between an answer and its next request; a list is a factor."""
+    think_time: ThinkTime | None = None
+    """How long a client pauses between two transactions: `"2ms"`, or `{ kind = "exponential", mean = "2ms" }`."""
+    transactions_per_connection: PerConnection | None = None
+    """After so many transactions a client opens another connection; it keeps the first if this is left out."""
     restart: Annotated[Literal["lukewarm", "cold"] | None, BeforeValidator(_read_restart)] = None
     """Starts the store again before each trial, with its files in the kernel's memory (lukewarm) or not (cold)."""
     ceiling: bool = True
@@ -291,10 +250,10 @@ class Experiment(BaseModel):
         """Make a variant of each workload for each combination of the options that are lists: `batch-get?batch=10`."""
         if not isinstance(data, dict) or not isinstance(data.get("options"), dict):
             return data
-        options = {key: [read_option(choice) for choice in _as_list(value)] for key, value in data["options"].items()}
+        options = {key: [read_option(choice) for choice in as_list(value)] for key, value in data["options"].items()}
         lists = {key: options.pop(key) for key, value in data["options"].items() if isinstance(value, list)}
         data = {**data, "options": {key: value for key, (value,) in options.items()}}
-        names = _as_list(data.get("workload"))
+        names = as_list(data.get("workload"))
         if not lists or not all(isinstance(name, str) for name in names):
             return data
         check_variants("options", [names, *lists.values()])
@@ -322,6 +281,12 @@ class Experiment(BaseModel):
         if isinstance(data.get("clients"), str) and data.get("until_flat") is None:
             return {**data, "repeat": PASSES}
         return data
+
+    @model_validator(mode="before")
+    @classmethod
+    def _groups_of_clients(cls, data: Any) -> Any:
+        """Take `[[clients]]` apart: into the groups, and how many clients they have together."""
+        return take_groups(data) if isinstance(data, dict) else data
 
     @model_validator(mode="before")
     @classmethod
@@ -424,6 +389,21 @@ class Experiment(BaseModel):
         for spec in self.workload:
             if spec.kind is Kind.PROGRAM:
                 raise ValueError(f"profile: '{spec.name}' has times of the whole run only; leave on-stall out")
+        return self
+
+    @model_validator(mode="after")
+    def _pace_fits(self) -> "Experiment":
+        """Refuse what contradicts itself about groups of clients, their pauses and their connections."""
+        for variant in self.variants:
+            check_groups(self.groups, variant.workload, variant.warmup_seconds + variant.seconds)
+        if self.groups and (self.rate or self.find_rate or self.arrivals):
+            raise ValueError("rate: each group of [[clients]] has its own; leave rate, find_rate and arrivals out")
+        if self.think_time and (self.rate or self.find_rate):
+            raise ValueError(
+                "think_time: an open loop begins each transaction at its own time; leave one of the two out"
+            )
+        native = [key for key in ("groups", "think_time", "transactions_per_connection") if getattr(self, key)]
+        check_native(native, self.pipeline, self.client, self.workload)
         return self
 
     @model_validator(mode="after")

@@ -12,12 +12,14 @@ from pydantic_core import ErrorDetails
 from dbdyno.errors import UserError, did_you_mean
 from dbdyno.experiment.bounds import MOST_DEPTH, brief, cut, read_bounded
 from dbdyno.experiment.events import Event, EventError, line_of_key, place_events
+from dbdyno.experiment.groups import Group
 from dbdyno.experiment.hosts import Hosts
 from dbdyno.experiment.model import Experiment
 from dbdyno.experiment.own_workload import KEYS, OwnWorkload
 from dbdyno.experiment.redact import redact
 from dbdyno.experiment.scale import has_sizes
 from dbdyno.experiment.shipped import SHIPPED, shipped_experiments
+from dbdyno.experiment.think_time import ThinkTime
 from dbdyno.experiment.toml import parse_toml
 from dbdyno.experiment.variant import Cpus
 from dbdyno.experiment.ycsb import is_ycsb, read_ycsb
@@ -113,6 +115,8 @@ def override(document: Mapping[str, Any], overrides: Mapping[str, Any]) -> dict[
     Raises UserError if a dotted key reaches into something that is no table.
     """
     result = dict(document)
+    if _has_groups(document) and "clients" in overrides and not _has_groups(overrides):
+        raise UserError("clients: this experiment has groups of clients; change 'number' in its [[clients]] instead")
     for key, value in overrides.items():
         if key.count(".") >= MOST_DEPTH:
             raise UserError(f"--set {cut(key)}: tables nest at most {MOST_DEPTH} deep")
@@ -129,6 +133,12 @@ def override(document: Mapping[str, Any], overrides: Mapping[str, Any]) -> dict[
         if given in overrides and other not in overrides:
             result.pop(other, None)
     return result
+
+
+def _has_groups(document: Mapping[str, Any]) -> bool:
+    """Return True if `clients` are groups."""
+    clients = document.get("clients")
+    return isinstance(clients, list) and any(isinstance(entry, dict) for entry in clients)
 
 
 def _explain(path: Path, overrides: Mapping[str, Any], error: ValidationError) -> str:
@@ -160,10 +170,15 @@ def _line(path: Path, detail: ErrorDetails) -> str:
     location = [str(part) for part in detail["loc"]]
     if location[:1] == ["events"]:
         return _line_of_event(path, detail)
-    if len(location) < 2 or location[0] != "workloads":
-        return ""
     lines = path.read_text(encoding="utf-8").splitlines()
-    begin = next((i for i, line in enumerate(lines) if f"workloads.{location[1]}" in line), len(lines))
+    begin = _begin(location, detail, lines)
+    if begin is None:
+        return ""
+    if detail["type"] == "missing" and location[0] == "groups":
+        return f"line {begin + 1}: "
+    if not location or location[0] == "groups":
+        lines = lines[: begin + len(_table_at(lines, begin))]
+    location = location or [""]
     whole = _inline_table(detail)
     word = re.escape(_wrong_word(location, detail))
     # First behind its key, then as a value or within SQL, as the same word may be in what is said for people.
@@ -172,7 +187,27 @@ def _line(path: Path, detail: ErrorDetails) -> str:
         for number, line in enumerate(lines[begin:], begin + 1):
             if re.search(pattern, line):
                 return f"line {number}: "
-    return ""
+    return f"line {begin + 1}: " if location[0] in ("", "groups") else ""
+
+
+def _begin(location: list[str], detail: ErrorDetails, lines: list[str]) -> int | None:
+    """Return the index of the line from which a wrong word is looked for; None if there is no telling."""
+    if len(location) > 1 and location[0] == "workloads":
+        return next((i for i, line in enumerate(lines) if f"workloads.{location[1]}" in line), len(lines))
+    groups = [i for i, line in enumerate(lines) if re.match(r"\s*\[\[ *clients *\]\]", line)]
+    if len(location) > 1 and location[0] == "groups":
+        return groups[int(location[1])] if int(location[1]) < len(groups) else None
+    named = None if location else re.match(r"Value error, clients '(\w+)':", detail["msg"])
+    if named is None:
+        return None
+    of_name = rf"\s*name *= *[\"']{named[1]}[\"']"
+    return next((i for i in groups if any(re.match(of_name, line) for line in _table_at(lines, i))), None)
+
+
+def _table_at(lines: list[str], begin: int) -> list[str]:
+    """Return the lines of the table whose heading is there."""
+    end = next((i for i in range(begin + 1, len(lines)) if lines[i].startswith("[")), len(lines))
+    return lines[begin:end]
 
 
 def _line_of_event(path: Path, detail: ErrorDetails) -> str:
@@ -200,6 +235,10 @@ def _wrong_word(location: list[str], detail: ErrorDetails) -> str:
         return location[-1]
     if detail["type"] == "missing":
         return str(detail["input"].get("name", location[1]))
+    if not location[0]:
+        # The word that is wrong is quoted last, whose it is first.
+        sentence = re.split(r"[;.] ", detail["msg"])[0]
+        return str(re.findall(r"'([^']+)'", sentence)[-1])
     if isinstance(detail["input"], str | int | float):
         return str(detail["input"])
     message = detail["msg"].removeprefix("Value error, ")
@@ -209,7 +248,7 @@ def _wrong_word(location: list[str], detail: ErrorDetails) -> str:
 
 
 def _explain_one(detail: ErrorDetails) -> str:
-    location = [str(part) for part in detail["loc"]]
+    location = ["clients" if part == "groups" else str(part) for part in detail["loc"]]
     key = ".".join(location)
     message = detail["msg"].removeprefix("Value error, ").removeprefix("Input ")
     if detail["type"] == "extra_forbidden":
@@ -224,7 +263,8 @@ def _explain_one(detail: ErrorDetails) -> str:
 
 
 def _explain_unknown(location: list[str]) -> str:
-    keys = list(_table_of(location).model_fields)
+    # Groups of clients are written as [[clients]].
+    keys = [key for key in _table_of(location).model_fields if key != "groups"]
     return f"there is no key '{'.'.join(location)}'{did_you_mean(location[-1], keys)} The keys are {', '.join(keys)}."
 
 
@@ -236,6 +276,8 @@ def _table_of(location: list[str]) -> type[BaseModel]:
         return Hosts
     if len(location) > 2 and location[0] == "events":
         return Event
+    if len(location) > 2 and location[0] == "clients":
+        return ThinkTime if "think_time" in location[2:-1] else Group
     if len(location) > 2 and location[0] == "workloads":
         return next((KEYS[part] for part in reversed(location[2:-1]) if part in KEYS), OwnWorkload)
     return Experiment

@@ -14,8 +14,9 @@ _TABLES = ("options", "cpus")
 def at_scale(document: Mapping[str, Any]) -> dict[str, Any]:
     """Return an experiment's file as it is at its scale.
 
-    By scale can be each of SIZED, the value of an option, the processors of a side, the `at` of an event, and of a
-    table of `system` the value of a setting; such a table's own key `scale` says at which scales the system is there.
+    By scale can be each of SIZED, `number` and `rate` of a group of clients, the value of an option, the processors of
+    a side, the `at` of an event, and of a table of `system` the value of a setting; such a table's own key `scale` says
+    at which scales the system is there.
     Raises ValueError for a scale that is unknown, that something is not given for, or that nothing depends on.
     """
     chosen = document.get("scale")
@@ -23,6 +24,8 @@ def at_scale(document: Mapping[str, Any]) -> dict[str, Any]:
         return dict(document)
     scale = chosen or SCALES[0]
     result = {key: _of(scale, key, value) if key in SIZED else value for key, value in document.items()}
+    if isinstance(groups := document.get("clients"), list):
+        result["clients"] = [_group(scale, group) for group in groups]
     for key in _TABLES:
         if isinstance(table := document.get(key), dict):
             result[key] = _each_of(scale, key, table)
@@ -67,6 +70,16 @@ def _systems(scale: str, entries: list[Any]) -> list[Any]:
                 {**kept, "settings": _each_of(scale, "settings", settings)} if isinstance(settings, dict) else kept
             )
     return there
+
+
+def _group(scale: str, group: Any) -> Any:
+    """Return a group of clients at a scale; a rate may be a table for itself."""
+    if not isinstance(group, dict):
+        return group
+    by_scale = [
+        key for key in ("number", "rate") if isinstance(group.get(key), dict) and group[key].keys() <= {*SCALES}
+    ]
+    return {**group, **{key: _of(scale, f"clients.{key}", group[key]) for key in by_scale}}
 
 
 def _each_of(scale: str, table: str, values: Mapping[str, Any]) -> dict[str, Any]:

@@ -16,11 +16,15 @@ import re
 from collections.abc import Mapping
 from contextlib import suppress
 from dataclasses import dataclass, field, replace
-from itertools import accumulate, groupby
+from itertools import accumulate, groupby, product
+from typing import Any
 from urllib.parse import SplitResult, quote, unquote, urlsplit
 
-from dbdyno.experiment.bounds import MOST_ARRANGED, MOST_TEXT, cut
+from pydantic import ValidationError
+
+from dbdyno.experiment.bounds import MOST_ARRANGED, MOST_TEXT, brief, check_variants, cut
 from dbdyno.experiment.clients import NATIVE
+from dbdyno.experiment.factors import as_list
 from dbdyno.experiment.redact import REDACTED, redact
 from dbdyno.experiment.variant import Variant
 
@@ -287,3 +291,46 @@ def _settings_words(spec: SystemSpec) -> tuple[str, ...]:
         for key, value in part.settings.items()
     )
     return tuple(dict.fromkeys(words))
+
+
+def read_systems(value: Any) -> list[SystemSpec]:
+    """Read the key `system`: text, a table, or a list of these; raises ValueError for anything else."""
+    return with_labels([spec for entry in as_list(value) for spec in _read_system(entry)])
+
+
+def _read_system(entry: Any) -> list[SystemSpec]:
+    """Read a string or a table; a table whose settings hold lists is one system for each combination of them."""
+    if isinstance(entry, str):
+        return [parse_system(entry)]
+    if not isinstance(entry, dict) or not isinstance(entry.get("system"), str):
+        raise ValueError(
+            'a system is a string such as "mariadb", or a table: {system = "mariadb", settings = {…}, label = "…"}'
+        )
+    if unknown := set(entry) - {"system", "settings", "label", "with"}:
+        raise ValueError(f"a system has no key '{unknown.pop()}'; it has system, settings, label, with and scale")
+    spec = replace(parse_system(entry["system"]), variant=_read_variant(entry.get("with", {})))
+    table = entry.get("settings", {})
+    if not isinstance(table, dict):
+        raise ValueError('settings is a table, e.g. settings = {innodb_buffer_pool_size = ["64M", "256M"]}')
+    label = entry.get("label", "")
+    if not isinstance(label, str) or not label.isprintable():
+        raise ValueError(f"label = {cut(repr(label))}: give text in one line")
+    choices = [[(key, _setting(key, value)) for value in as_list(values)] for key, values in table.items()]
+    check_variants(f"settings of '{entry['system']}'", choices)
+    return [with_settings(replace(spec, label=label), dict(chosen)) for chosen in product(*choices)]
+
+
+def _read_variant(table: Any) -> Variant:
+    try:
+        return Variant.model_validate(table)
+    except ValidationError as error:
+        detail = error.errors(include_url=False)[0]
+        key = ".".join(map(str, detail["loc"])) or "with"
+        said = detail["msg"].removeprefix("Value error, ")
+        raise ValueError(f"{key} = {brief(detail['input'])}: {said}") from None
+
+
+def _setting(key: str, value: Any) -> str:
+    if isinstance(value, bool) or not isinstance(value, str | int | float):
+        raise ValueError(f'setting {key}: write the value as the system does, e.g. {key} = "on" or {key} = 1')
+    return checked_setting(key, str(value))[1]

@@ -15,6 +15,9 @@ def to_toml(experiment: Experiment) -> str:
         exclude={"system", "scale", "combine", "rate", "find_rate", "limits", "precise", "until_flat"},
         exclude_none=True,
     )
+    groups = document.pop("groups")
+    if groups:
+        document["clients"] = groups
     if experiment.rate:
         document["rate"] = [rate.as_written() for rate in experiment.rate]
     if experiment.find_rate:

@@ -16,6 +16,7 @@ from dbdyno.report.core.terminal import Column, heading, print_columns, say
 from dbdyno.report.document import document
 from dbdyno.report.sections import capacity, crashes, events, locks, replication
 from dbdyno.report.sections.analyses import analysed, print_analyses
+from dbdyno.report.sections.client_groups import print_client_groups
 from dbdyno.report.sections.copies import copied, print_copies
 from dbdyno.report.sections.fairness import print_card, print_command
 from dbdyno.report.sections.hosts import host_in_words, worsened
@@ -98,6 +99,9 @@ def _print_trials(grouped: dict[tuple[str, str | None], list[TrialDocument]], co
     styles = [_STYLES.get(trial["state"], "") for trial in trials]
     print_columns([Column("", titles, left=True, style="bold"), *columns], console, 0, styles, titled=True)
     say(console, f"Latencies: {time_label(trials)}. CPU µs: per transaction. {_FLOOR}", "dim")
+    if any(trial.get("client_groups") for trial in trials):
+        heading(console, "Groups of clients")
+        print_client_groups(trials, console)
     if any(map(kinds_of, trials)):
         heading(console, "Transactions by kind")
         print_kinds(trials, console)

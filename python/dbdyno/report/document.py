@@ -17,7 +17,6 @@ from dbdyno.report.core.documents import (
     HostsDocument,
     LimitsDocument,
     OpenLoopDocument,
-    OpenTimesDocument,
     OperationDocument,
     PerMinuteDocument,
     PreparedDocument,
@@ -30,7 +29,6 @@ from dbdyno.report.core.documents import (
     StallSecondDocument,
     SteadyStateDocument,
     SurroundingsDocument,
-    TimedDocument,
     TimelineDocument,
     TransactionDocument,
     TrialDocument,
@@ -39,9 +37,11 @@ from dbdyno.report.core.documents import (
 )
 from dbdyno.report.core.event_documents import EventsDocument, EventSummariesDocument
 from dbdyno.report.core.loads import load_of
+from dbdyno.report.core.times import recorded_times_us
 from dbdyno.report.core.words import hit_ratio
 from dbdyno.report.headline import compared, headline
 from dbdyno.report.sections import analyses, crashes
+from dbdyno.report.sections.client_groups import pace_of
 from dbdyno.report.sections.copies import copied, sentence
 from dbdyno.report.sections.cost import cost
 from dbdyno.report.sections.events import event_documents, summaries
@@ -50,7 +50,6 @@ from dbdyno.report.sections.sweeps import sweeps
 from dbdyno.results.facts import TrialFacts
 from dbdyno.results.model import WHOLE_SECOND, Interval, Operation, Recorded, Run, Trial
 from dbdyno.results.operations import KIND
-from dbdyno.stats.histogram import Histogram
 from dbdyno.stats.stalls import StallSecond
 from dbdyno.stats.warm_up import warm_up
 from dbdyno.verdict.card import Card, card, short
@@ -58,7 +57,6 @@ from dbdyno.verdict.judge import judged
 
 _Number = TypeVar("_Number", int, float)
 
-PERCENTILES = {"p50": 50.0, "p95": 95.0, "p98": 98.0, "p99": 99.0, "p999": 99.9}
 LATE_S = 300
 """The published runs of `db-stress` were compared by the mean of their last seconds, this many."""
 
@@ -156,6 +154,7 @@ def _trial(trial: Trial, run: Run, timelines: bool) -> TrialDocument:
     events: EventsDocument = {"events": event_documents(trial)} if trial.facts.events else {}
     return {
         **_asked(trial),
+        **pace_of(trial),
         **_figures(trial),
         "client_cpu_us_per_transaction": costs["client_cpu_us"],
         "server_cpu_us_per_transaction": costs["server_cpu_us"],
@@ -373,32 +372,10 @@ def _added(counts: Iterable[Mapping[str, _Number]]) -> dict[str, _Number]:
     return total
 
 
-def _times_us(of: Recorded | Operation) -> TimedDocument:
-    """Return the known times: the service time, in an open loop also response time and send lag, and the slowest."""
-    open_loop: OpenTimesDocument = {}
-    if of.response_time is not None:
-        open_loop["response_time_us"] = _statistics_us(of.response_time)
-    if of.send_lag is not None:
-        open_loop["send_lag_us"] = _statistics_us(of.send_lag)
-    return {
-        "count": of.service_time.count,
-        "service_time_us": _statistics_us(of.service_time),
-        **open_loop,
-        "slowest": [{"time_us": slow.time_ns / 1000, "second": slow.second} for slow in of.slowest],
-    }
-
-
-def _statistics_us(histogram: Histogram) -> dict[str, float | None]:
-    mean_ns = histogram.mean_ns
-    times = {"mean": mean_ns, **{name: histogram.percentile_ns(percent) for name, percent in PERCENTILES.items()}}
-    times["max"] = histogram.max_ns if histogram.count else None
-    return {name: None if time_ns is None else time_ns / 1000 for name, time_ns in times.items()}
-
-
 def _transaction(recorded: Recorded) -> TransactionDocument:
     return {
         "name": recorded.hello.get("transaction") if recorded.hello else None,
-        **_times_us(recorded),
+        **recorded_times_us(recorded),
     }
 
 
@@ -414,7 +391,7 @@ def _operation(operation: Operation, recorded: Recorded) -> OperationDocument:
         "errors": operation.failed,
         "conflicts": _conflicts(recorded.total["operations"].get(operation.name) if recorded.total else None),
         **per_minute,
-        **_times_us(operation),
+        **recorded_times_us(operation),
     }
 
 

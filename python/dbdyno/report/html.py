@@ -193,7 +193,11 @@ def _size(trials: list[TrialDocument]) -> str:
 
 def _loop(trials: list[TrialDocument]) -> str:
     if not is_open(trials):
-        return "closed loop"
+        paces = (trial.get("pace") for trial in trials)
+        thinks = dict.fromkeys(pace["think_time"] for pace in paces if pace and pace["think_time"])
+        pauses = "".join(f", clients think {think_time}" for think_time in thinks)
+        grouped = any(trial.get("client_groups") for trial in trials)
+        return "groups of clients" if grouped else f"closed loop{pauses}"
     arrivals = " and ".join(dict.fromkeys(trial["rate"]["arrivals"] for trial in trials if trial["rate"]))
     closed_first = "closed loop, and below its capacity " if any(map(share_of, trials)) else ""
     return f"{closed_first}open loop ({arrivals} arrivals)"

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
 from rich.cells import cell_len
@@ -12,13 +12,15 @@ from rich.text import Text
 from dbdyno.report.answer import answer
 from dbdyno.report.cautions import BAD, cautions
 from dbdyno.report.core import words
-from dbdyno.report.core.documents import RunDocument, TimeName, TrialDocument
+from dbdyno.report.core.documents import RunDocument, TrialDocument
 from dbdyno.report.core.loads import Load, is_open, load_of, loads, share_of, time_name, times_us
 from dbdyno.report.core.names import short_names
 from dbdyno.report.core.terminal import Column, print_columns, say, shortened
+from dbdyno.report.core.times import TimeName
 from dbdyno.report.details import print_specific
 from dbdyno.report.document import document
 from dbdyno.report.sections import capacity, events
+from dbdyno.report.sections.client_groups import print_client_groups
 from dbdyno.report.sections.kinds import kinds_of
 from dbdyno.results.conclusions import NextStep
 from dbdyno.results.model import Run
@@ -59,6 +61,7 @@ def print_document_summary(run_document: RunDocument, places: Places, console: C
     specific = print_specific(run_document, console, notes=False)
     if not specific and (groups := words.groups(run_document)):
         print_columns(_columns(groups, run_document), console, INDENT)
+        _print_client_groups(groups.values(), console)
     if events.disturbed(run_document):
         console.print()
         events.print_events(run_document, console, notes=False)
@@ -76,6 +79,14 @@ def print_document_summary(run_document: RunDocument, places: Places, console: C
     for step in _next_steps(run_document)[:1]:
         _print_place("next", step.command, console)
         say(console, step.why, "dim", INDENT + 9)
+
+
+def _print_client_groups(groups: Iterable[Sequence[TrialDocument]], console: Console) -> None:
+    """Print the groups of clients of each row's best trial, if there are any."""
+    best = [trial for group in groups if (trial := _best(group)) and trial.get("client_groups")]
+    if best:
+        console.print()
+        print_client_groups(best, console, INDENT)
 
 
 def _print_answer(paragraphs: Sequence[Sequence[str]], console: Console) -> None:

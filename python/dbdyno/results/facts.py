@@ -15,7 +15,9 @@ from dbdyno.results.stated import (
     CopyStated,
     CrashStated,
     EventStated,
+    GroupStated,
     LoadedStated,
+    PaceStated,
     ProfiledStated,
     RateStated,
 )
@@ -106,6 +108,8 @@ class TrialFacts(_Facts):
     pipeline: int = 1
     network_delay_us: int = 0
     rate: RateStated | None = None
+    pace: PaceStated | None = None
+    client_groups: Sequence[GroupStated] = ()
     repeat: int | None = None
     seconds: int | None = None
     warmup_seconds: int | None = None
@@ -139,6 +143,12 @@ class TrialFacts(_Facts):
     def transactions_in_flight(self) -> int:
         """How many transactions a closed loop keeps in flight: clients × pipeline."""
         return (self.clients or 0) * (self.pipeline or 1)
+
+    @property
+    def is_pausing(self) -> bool:
+        """True if clients have nothing in flight at times, because they think, wait for an arrival or begin later."""
+        thinks = bool(self.pace and self.pace["think_time"])
+        return thinks or any(group["rate"] or group["think_time"] or group["start_s"] for group in self.client_groups)
 
     @property
     def automatic_warmup(self) -> bool:

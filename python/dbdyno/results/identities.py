@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from dbdyno.results.facts import TrialFacts
+from dbdyno.results.groups import warnings_of_groups
 from dbdyno.results.model import Recorded
 
 LITTLE_TOLERANCE = 0.02
@@ -18,7 +19,8 @@ def warnings_of(recorded: Recorded, facts: TrialFacts, client_limited: str | Non
         client_limited: by what it is seen that the load client held the store up (client_limit.py), or `None`.
     """
     limited = (f"limited by the client: {client_limited}",) if client_limited else ()
-    return (*_sums(recorded), *_shape(recorded, facts), *_little(recorded, facts), *_behind(recorded), *limited)
+    behind = (*_behind(recorded), *warnings_of_groups(recorded, facts))
+    return (*_sums(recorded), *_shape(recorded, facts), *_little(recorded, facts), *behind, *limited)
 
 
 def _sums(recorded: Recorded) -> Iterator[str]:
@@ -75,7 +77,7 @@ def _little(recorded: Recorded, facts: TrialFacts) -> Iterator[str]:
     in_flight = recorded.total.get("in_flight_mean") if recorded.total else None
     asked = facts.transactions_in_flight
     errors = any(interval.errors or interval.failed for interval in recorded.intervals)
-    if errors or not (in_flight and asked) or recorded.offered is not None:
+    if errors or not (in_flight and asked) or recorded.offered is not None or facts.is_pausing:
         return
     if abs(in_flight / asked - 1) > LITTLE_TOLERANCE:
         yield f"{in_flight:.3g} transactions were in flight on average, not {asked}: clients were busy elsewhere"

@@ -70,6 +70,24 @@ class ProfiledStated(TypedDict):
     reason: str | None
 
 
+class PaceStated(TypedDict):
+    """How clients pause between transactions, in words, and how many transactions a connection serves (0: all)."""
+
+    think_time: str | None
+    transactions_per_connection: int
+
+
+class GroupStated(PaceStated):
+    """A group of clients, as the experiment asks for it. start_s: when it begins. transactions: their weights."""
+
+    name: str
+    clients: int
+    start_s: int
+    rate: RateStated | None
+    transactions: Mapping[str, int] | None
+    access: object
+
+
 class LoadedStated(TypedDict):
     """The bulk load of a table: `by` which statement, from which `source`."""
 

@@ -5,8 +5,9 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any
 
-from dbdyno.report.core.documents import RunDocument, TimedDocument, Times, TrialDocument
+from dbdyno.report.core.documents import RunDocument, TrialDocument
 from dbdyno.report.core.loads import load_of
+from dbdyno.report.core.times import TimedDocument, Times
 from dbdyno.report.document import document
 from dbdyno.results.model import Run
 from dbdyno.tables.redacted import redacted_setting

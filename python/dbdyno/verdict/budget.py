@@ -14,6 +14,7 @@ from typing import Any
 import numpy as np
 
 from dbdyno.results.model import Trial
+from dbdyno.results.operations import issued
 from dbdyno.verdict.client import load_threads
 from dbdyno.verdict.evidence import A_THREAD_EACH, CLIENT_TASKS
 from dbdyno.verdict.limits import BANDS
@@ -90,7 +91,7 @@ def _in_flight(trial: Trial, lengths_s: np.ndarray) -> np.ndarray:
     it: a stall is in flight while it lasts, and not when it is over.
     """
     clients = float(trial.facts.transactions_in_flight)
-    if trial.recorded.offered is None:
+    if trial.recorded.offered is None and not trial.facts.is_pausing:
         return np.full(len(lengths_s), clients)
     service_s = np.array([interval.service_s for interval in trial.recorded.intervals])
     held_s, carried_s = np.zeros(len(lengths_s)), 0.0
@@ -123,7 +124,8 @@ def _client_waits(trial: Trial, seconds: Seconds) -> dict[str, np.ndarray]:
     In an open loop, a thread without a due transaction waits, too.
     """
     waits = {band: seconds.mean(f"waits.client.{band}") for band in ("disk", "lock", "commit")}
-    unknown = trial.recorded.offered is not None or np.isnan(waits["lock"]).all()
+    is_waiting = trial.recorded.offered is not None or trial.facts.is_pausing
+    unknown = is_waiting or np.isnan(waits["lock"]).all()
     return {} if unknown else waits
 
 
@@ -240,7 +242,7 @@ def host_round_trip_s(hosts: Sequence[Mapping[str, Any]]) -> float:
 def _operations_per_s(trial: Trial, lengths_s: np.ndarray) -> np.ndarray:
     """Return the rate of a trial's operations in each second, as many as its transactions have on average."""
     completed = np.array([interval.completed for interval in trial.recorded.intervals])
-    operations = sum(sum(counted) for counted in trial.recorded.sums.operations.values())
+    operations = sum(map(sum, issued(trial.recorded)))
     each = operations / max(1, trial.recorded.sums.completed + trial.recorded.sums.failed)
     return np.asarray(completed * each / lengths_s)
 

@@ -10,22 +10,14 @@ from collections.abc import Mapping, Sequence
 from typing import Literal, TypedDict
 
 from dbdyno.report.core.event_documents import EventsDocument, EventSummariesDocument
+from dbdyno.report.core.times import TimedDocument
 from dbdyno.results.conclusions import Budget, Locks, Verdict
 from dbdyno.results.facts import JsonObject
-from dbdyno.results.stated import AnalysisStated, CopyStated, CrashStated, LoadedStated, RateStated
+from dbdyno.results.groups import GroupDone
+from dbdyno.results.stated import AnalysisStated, CopyStated, CrashStated, LoadedStated, PaceStated, RateStated
 from dbdyno.results.usable import Evenness
 
-Times = Mapping[str, float | None]
-"""Statistics of one kind of time in µs: mean, p50, p95, p98, p99, p999 and max; `None` with too few samples."""
-TimeName = Literal["service_time_us", "response_time_us"]
 LoadKey = Literal["workload", "rows", "clients", "pipeline", "network_delay_us"]
-
-
-class SlowDocument(TypedDict):
-    """One of the slowest times, and the second it ended in."""
-
-    time_us: float
-    second: int
 
 
 class PerMinuteDocument(TypedDict, total=False):
@@ -34,19 +26,15 @@ class PerMinuteDocument(TypedDict, total=False):
     per_minute: float
 
 
-class OpenTimesDocument(TypedDict, total=False):
-    """The times that only an open loop has."""
-
-    response_time_us: Times
-    send_lag_us: Times
+class GroupDocument(GroupDone, TimedDocument):
+    """A group of clients: what it was asked to do, and what it did."""
 
 
-class TimedDocument(OpenTimesDocument):
-    """Times of a transaction or of an operation."""
+class PacedDocument(TypedDict, total=False):
+    """How clients pause and keep connections, and their groups, if an experiment says so."""
 
-    count: int
-    service_time_us: Times
-    slowest: Sequence[SlowDocument]
+    pace: PaceStated
+    client_groups: Sequence[GroupDocument]
 
 
 class TransactionDocument(TimedDocument):
@@ -307,6 +295,7 @@ class TimelineDocument(TypedDict, total=False):
 class TrialDocument(
     AskedDocument,
     VariantDocument,
+    PacedDocument,
     FiguresDocument,
     OpenLoopDocument,
     ConcludedDocument,

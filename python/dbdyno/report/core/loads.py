@@ -9,7 +9,8 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 
-from dbdyno.report.core.documents import LoadKey, RatedDocument, TimedDocument, TimeName, Times, TrialDocument
+from dbdyno.report.core.documents import LoadKey, RatedDocument, TrialDocument
+from dbdyno.report.core.times import TimedDocument, TimeName, Times
 from dbdyno.results.stated import RateStated
 
 LOAD_KEYS: tuple[LoadKey, ...] = ("workload", "rows", "clients", "pipeline", "network_delay_us")

@@ -11,7 +11,7 @@ from dbdyno.report.core.loads import Load, load_of, loads, rate_per_s
 from dbdyno.report.core.looks import Look, hues, looks, store_of
 from dbdyno.report.core.names import short_names
 from dbdyno.report.core.words import groups
-from dbdyno.results.operations import KIND, NEITHER, READS, WRITES, group_of
+from dbdyno.results.operations import CLIENTS, KIND, NEITHER, READS, WRITES, group_of
 
 HOVERED = 12
 """Systems whose figures fit beside the pointer."""
@@ -89,7 +89,8 @@ def operations(all_series: Sequence[Series]) -> dict[str, str | None]:
     for series in all_series:
         for trial in series.trials:
             for name, operation in trial["operations"].items():
-                operation_of.setdefault(name, operation["operation"])
+                if operation["operation"] != CLIENTS:
+                    operation_of.setdefault(name, operation["operation"])
     kinds: dict[str, str | None] = {name: operation for name, operation in operation_of.items() if operation == KIND}
     return kinds or dict(sorted(operation_of.items(), key=lambda item: _ORDER.index(group_of(item[1]))))
 

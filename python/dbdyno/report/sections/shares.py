@@ -7,10 +7,11 @@ from html import escape
 from typing import Any
 
 from dbdyno.report.core.bars import laid_out
-from dbdyno.report.core.documents import TimeName, TrialDocument
+from dbdyno.report.core.documents import TrialDocument
 from dbdyno.report.core.loads import time_name, times_us
 from dbdyno.report.core.series import Series, operations, places_of, representatives, trials_of
-from dbdyno.results.operations import KIND, NEITHER, READS, WRITES, group_of
+from dbdyno.report.core.times import TimeName
+from dbdyno.results.operations import CLIENTS, KIND, NEITHER, READS, WRITES, group_of
 
 COLOURS = {
     READS: ("#0072b2", "#56b4e9", "#9ad0f0", "#c7e3f5"),
@@ -54,6 +55,7 @@ def _shares(trial: TrialDocument, time: TimeName) -> dict[str, float]:
     spent_us = {
         name: operation["count"] * (times_us(operation, time)["mean"] or 0.0)
         for name, operation in trial["operations"].items()
+        if operation["operation"] != CLIENTS
     }
     total_us = sum(spent_us.values())
     return {name: spent / total_us for name, spent in spent_us.items()} if total_us else {}
