@@ -38,6 +38,8 @@ def _sizes(experiment: Mapping[str, Any]) -> tuple[str, ...]:
 
 
 def _at(value: Any, size: str) -> str:
+    if isinstance(value, list) and all(isinstance(group, dict) for group in value):
+        return "; ".join(f"{group['name']}: {_at(group.get('number', 1), size)}" for group in value)
     chosen = value[size] if isinstance(value, dict) else value
     return ", ".join(f"{number:,}" if isinstance(number, int) else str(number) for number in _listed(chosen))
 

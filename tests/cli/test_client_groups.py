@@ -46,6 +46,20 @@ def test_a_writer_with_a_rate_and_readers_stand_apart_on_the_same_tables(store, 
         assert re.search(r"writer +1 ", dbdyno("show", "last", *details)[1])
 
 
+def test_the_insert_benchmark_writes_at_its_rates_beside_its_queries(dbdyno):
+    all_trials = trials(dbdyno, "insert-benchmark", "--system", "sqlite")
+    for trial, rate in zip(all_trials, (200, 1000, 2000) * 2, strict=True):
+        writers, readers = trial["client_groups"]
+        assert (writers["offered_per_s"], readers["rate"]) == (rate, None)
+        counts = {name: operation["count"] for name, operation in trial["operations"].items()}
+        inserted, deleted = counts["insert_purchases"], counts["delete_purchases"]
+        assert inserted + deleted == writers["count"]
+        # Drawn with equal weights: within four standard deviations.
+        assert abs(inserted - deleted) <= 4 * writers["count"] ** 0.5 + 1
+        queries = ("market", "register", "pdc") if "qr" in trial["workload"] else ("get_purchases",)
+        assert sum(counts[name] for name in queries) // 3 in range(readers["count"], readers["count"] + 2)
+
+
 def test_a_rate_that_a_store_cannot_follow_is_marked(dbdyno):
     (trial,) = trials(dbdyno, *_point_get("rate = 9_000_000\nnumber = 2\n"))
     (group,) = trial["client_groups"]

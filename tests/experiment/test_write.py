@@ -26,7 +26,10 @@ SEARCH = {"find_rate": "p99.9 < 1.5s", "pipeline": [1], "ceiling": False, "resta
     ids=["as shipped", "hard", "open", "shares", "paired", "search"],
 )
 def test_it_is_read_again_as_the_same(name, overrides, tmp_path):
-    workloads = read_experiment(name).experiment.workload
+    shipped = read_experiment(name).experiment
+    if shipped.groups and overrides not in ({}, HARD):
+        pytest.skip("its groups of clients have their own numbers and rates")
+    workloads = shipped.workload
     if not all("access" in workload.definition.options for workload in workloads):
         overrides = {key: value for key, value in overrides.items() if key != "options.access"}
     written = to_toml(read_experiment(name, overrides).experiment)
