@@ -335,7 +335,7 @@ mod tests {
                 },
                 "each has its own",
             ),
-            (|p| p["contract"] = 2.into(), "contract 2"),
+            (|p| p["contract"] = 2.into(), "contract is 2"),
             (|p| p["phases"] = serde_json::json!(["verify", "run"]), "phases"),
             (|p| p["phases"] = serde_json::json!(["runn"]), "runn"),
             (|p| p["workload"] = Value::Null, "workload"),
