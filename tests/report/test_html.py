@@ -125,7 +125,7 @@ def test_every_plot_has_its_place_and_every_place_its_plot(read):
     assert chosen == {"latency-{percentile}"}
     drawn = {plot["id"] for plot in places if "data-figure" not in plot}
     drawn |= {name.replace("{percentile}", key) for name in chosen for key in PERCENTILES}
-    assert drawn == set(figures) | {"timeline", "timeline-p99", "timeline-hits", "heat", "budget"}
+    assert drawn == set(figures) | {"timeline", "timeline-latency", "timeline-hits", "heat", "budget"}
 
 
 def test_the_page_says_what_a_reader_must_know(page):

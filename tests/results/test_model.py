@@ -31,7 +31,7 @@ def test_observations_are_read_once_and_when_asked_for(tmp_path):
 
 
 def second(number, completed, seconds=1.0):
-    return Interval(number, number == 0, seconds, 1, completed, 0, None, None, 0, {}, 0, 0, 0.0, {})
+    return Interval(number, number == 0, seconds, 1, completed, 0, None, None, None, None, 0, {}, 0, 0, 0.0, {})
 
 
 def test_the_window_and_the_evenness_leave_the_warm_up_out_and_a_second_cut_short():

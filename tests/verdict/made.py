@@ -67,7 +67,7 @@ def trial(columns=None, clients=16, completed=1000, cpu_s=0.1, offered=None, thr
     counts = np.broadcast_to(np.asarray(completed), (SECONDS,))
     intervals = tuple(
         Interval(
-            *(second, second == 0, 1.0, clients, int(count), 0, None, None, 0, {}, 0, 0, cpu_s, {}),
+            *(second, second == 0, 1.0, clients, int(count), 0, None, None, None, None, 0, {}, 0, 0, cpu_s, {}),
             scheduled=offered,
             thread_cpu_s=used,
             thread_run_queue_s=waited,

@@ -452,7 +452,10 @@ def _second(interval: Interval, stalled: StallSecond | None) -> SecondDocument:
         "second": interval.second,
         "transactions": interval.completed,
         "errors": sum(interval.errors.values()),
-        "p99_us": None if interval.p99_ns is None else interval.p99_ns / 1000,
+        "p50_us": _us(interval.p50_ns),
+        "p95_us": _us(interval.p95_ns),
+        "p99_us": _us(interval.p99_ns),
+        "p999_us": _us(interval.p999_ns),
         "hit_ratio": hit_ratio({"counters": interval.counters}),
         "warmup": interval.warmup,
         "seconds": interval.seconds,
@@ -460,6 +463,10 @@ def _second(interval: Interval, stalled: StallSecond | None) -> SecondDocument:
         **stall,
         **profiled,
     }
+
+
+def _us(time_ns: float | None) -> float | None:
+    return None if time_ns is None else time_ns / 1000
 
 
 def _counted(counters: Mapping[str, Any]) -> dict[str, dict[str, float]]:

@@ -33,7 +33,8 @@ class Interval(NamedTuple):
     A tuple, as a run may have 60,000 of them, and making one of a frozen dataclass takes ten times as long.
 
     Attributes:
-        p50_ns, p99_ns, max_ns: of transactions' response times in an open loop, of their service times in a closed one.
+        p50_ns, p95_ns, p99_ns, p999_ns, max_ns: of transactions' response times in an open loop, of their service
+            times in a closed one.
         scheduled: arrivals that were due in it; `None` in a closed loop, which has none.
         second: counted from the start of the run phase, warm-up included.
         warmup: left out of the figures; with `warmup = "auto"` also what came before the cut.
@@ -52,7 +53,9 @@ class Interval(NamedTuple):
     completed: int
     failed: int
     p50_ns: float | None
+    p95_ns: float | None
     p99_ns: float | None
+    p999_ns: float | None
     max_ns: int
     errors: Mapping[str, int]
     reads_verified: int

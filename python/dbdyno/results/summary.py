@@ -29,7 +29,7 @@ from dbdyno.stats.histogram import Histogram
 from dbdyno.stats.steady_state import SteadyState
 
 SUMMARY = "summary.npz"
-LAYOUT = 7
+LAYOUT = 8
 """To be raised when a summary holds something else, or the same of another meaning."""
 _SOURCES = ("records.jsonl", LINES, TABLE)
 _END_BYTES = 4096
@@ -38,7 +38,8 @@ _WHOLE = (
     *("second", "warmup", "profiled", "connected", "completed", "failed", "max_ns", "reads_verified", "mismatches"),
     "scheduled",
 )
-_REAL = ("seconds", "p50_ns", "p99_ns", "client_cpu_s", "service_s")
+_PERCENTILES = ("p50_ns", "p95_ns", "p99_ns", "p999_ns")
+_REAL = ("seconds", *_PERCENTILES, "client_cpu_s", "service_s")
 _THREADS = ("thread_cpu_s", "thread_run_queue_s")
 _ABOUT = ("hello", "errors", "mismatches", "checks", "run_began_unix_s", "total", "end")
 _COLUMNS = (*_WHOLE, *_REAL)
@@ -252,7 +253,7 @@ def _unpacked(arrays: np.lib.npyio.NpzFile, about: dict[str, Any], latencies: bo
 def _intervals(about: Mapping[str, Any], table: np.ndarray, threads: Mapping[str, np.ndarray]) -> tuple[Interval, ...]:
     columns: dict[str, list[Any]] = dict(zip(_WHOLE, table[: len(_WHOLE)].astype(np.int64).tolist(), strict=True))
     columns |= zip(_REAL, table[len(_WHOLE) :].tolist(), strict=True)
-    for name in ("scheduled", "p50_ns", "p99_ns"):
+    for name in ("scheduled", *_PERCENTILES):
         columns[name] = [None if value == _UNKNOWN else value for value in columns[name]]
     for name in ("warmup", "profiled"):
         columns[name] = list(map(bool, columns[name]))

@@ -3,6 +3,7 @@
 import numpy as np
 import pytest
 
+from dbdyno.report.core.page import PERCENTILES
 from dbdyno.report.core.recordings import Recordings, recordings_of
 from dbdyno.report.core.series import series_of
 from dbdyno.report.document import document
@@ -32,7 +33,21 @@ def test_of_repetitions_one_is_strong(plain):
 def test_a_closed_loop_beside_an_open_one_has_no_response_times(opened):
     closed = [dict(trial, rate=None) for trial in opened["trials"][:1]]
     figures = by_load(series_of(dict(opened, trials=[*closed, *opened["trials"][1:]])))
-    assert "timeline" in figures[0] and "timeline-p99" not in figures[0]
+    assert "timeline" in figures[0] and not {f"timeline-{key}" for key in PERCENTILES} & set(figures[0])
+
+
+def test_each_percentile_that_a_reader_can_choose_is_drawn_over_time(run_document):
+    figures = by_load(series_of(run_document))[2]
+    drawn = {key: figures[f"timeline-{key}"]["data"] for key in PERCENTILES if f"timeline-{key}" in figures}
+    assert {"p50", "p95", "p99"} <= set(drawn)
+    for lower, higher in (("p50", "p95"), ("p95", "p99")):
+        pairs = [
+            pair
+            for below, above in zip(drawn[lower], drawn[higher], strict=True)
+            for pair in zip(below["y"], above["y"], strict=True)
+            if None not in pair
+        ]
+        assert pairs and all(below <= above for below, above in pairs) and any(below < above for below, above in pairs)
 
 
 def test_thinning_keeps_the_second_that_stood_still():

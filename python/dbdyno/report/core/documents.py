@@ -103,7 +103,10 @@ class SecondDocument(StallSecondDocument, ProfiledSecondDocument):
     second: int
     transactions: int
     errors: int
+    p50_us: float | None
+    p95_us: float | None
     p99_us: float | None
+    p999_us: float | None
     hit_ratio: float | None
     warmup: bool
     seconds: float

@@ -11,7 +11,7 @@ import numpy as np
 
 from dbdyno.report.core.documents import TrialDocument
 from dbdyno.report.core.loads import Load, is_open, load_of, time_name
-from dbdyno.report.core.page import Page
+from dbdyno.report.core.page import PERCENTILES, Page
 from dbdyno.report.core.panels import panels, points_of_a_trial
 from dbdyno.report.core.plots import ERRORS, UNUSABLE, Figure, meta, plot_unit, scaled
 from dbdyno.report.core.recordings import Recordings
@@ -41,7 +41,8 @@ CHECKPOINT_HEIGHT = 0.12
 
 def by_load(all_series: Sequence[Series], recordings: Recordings | None = None) -> dict[int, dict[str, Figure]]:
     """Return the plots of all systems, by the index of their load: `timeline`, `timeline-stalls` if any trial has
-    stalls worth a mention, `timeline-p99`, `timeline-hits` and `timeline-old`, the old row versions."""
+    stalls worth a mention, `timeline-p50` and the other percentiles, `timeline-hits` and `timeline-old`, the old row
+    versions."""
     old_rows = (recordings or Recordings()).old_rows
     unit, length_us = plot_unit(all_series)
     beside_open = is_open(trials_of(all_series))
@@ -49,7 +50,7 @@ def by_load(all_series: Sequence[Series], recordings: Recordings | None = None) 
     for load, load_index in places_of(all_series).items():
         rates: list[Figure] = []
         stalls: list[Figure] = []
-        times: list[Figure] = []
+        times: dict[str, list[Figure]] = {percentile: [] for percentile in PERCENTILES}
         old: list[Figure] = []
         hits: list[Figure] = []
         for series, trial, stands in _of_load(all_series, load):
@@ -57,7 +58,8 @@ def by_load(all_series: Sequence[Series], recordings: Recordings | None = None) 
             stalls += _stalls(series, trial, stands)
             hits += _hits(series, trial, stands)
             if not beside_open or trial.get("rate"):
-                times += _p99(series, trial, stands, unit, length_us)
+                for percentile, lines in times.items():
+                    lines.extend(_latency(series, trial, stands, percentile, unit, length_us))
             if seen := old_rows(trial["trial"]):
                 x, y = thinned(*seen)
                 old.append(_line(series, trial, stands, [], "") | {"x": x, "y": y})
@@ -66,7 +68,7 @@ def by_load(all_series: Sequence[Series], recordings: Recordings | None = None) 
             for name, data, suffix in (
                 ("timeline", rates, ""),
                 ("timeline-stalls", stalls, " ms"),
-                ("timeline-p99", times, f" {unit}"),
+                *((f"timeline-{percentile}", lines, f" {unit}") for percentile, lines in times.items()),
                 ("timeline-old", old, ""),
                 ("timeline-hits", hits, " %"),
             )
@@ -202,8 +204,11 @@ def _stalls(series: Series, trial: TrialDocument, stands: bool) -> list[Figure]:
     return [_line(series, trial, stands, [scaled(stall_ms, 1.0) for stall_ms in longest_ms], "ms")]
 
 
-def _p99(series: Series, trial: TrialDocument, stands: bool, unit: str, length_us: float) -> list[Figure]:
-    times = [scaled(second["p99_us"], length_us) for second in trial["timeline"] if second["seconds"] > 0]
+def _latency(
+    series: Series, trial: TrialDocument, stands: bool, percentile: str, unit: str, length_us: float
+) -> list[Figure]:
+    times_us = [second.get(f"{percentile}_us") for second in trial["timeline"] if second["seconds"] > 0]
+    times = [scaled(time_us, length_us) for time_us in times_us]
     known = any(time is not None for time in times)
     return [_line(series, trial, stands, times, unit)] if known else []
 
@@ -406,7 +411,7 @@ SECTION = Section(
     {
         "timeline": "Transactions in each second",
         "timeline-stalls": "Longest stall of each second, ms",
-        "timeline-p99": "p99 of each second, {time}",
+        **{f"timeline-{key}": f"{name} of each second, {{time}}" for key, name in PERCENTILES.items()},
         "timeline-hits": "Cache hits of all lookups",
         "timeline-old": "Old row versions yet to be removed",
     },

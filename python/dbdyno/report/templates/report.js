@@ -34,13 +34,14 @@
   function figureOf(id) {
     const named = document.getElementById(id).dataset.figure;
     if (named) return figures[named.replace(/{(\w+)}/g, (_, kind) => choices[kind])];
+    if (id === "timeline-latency") return part(`load-${load}`)[`timeline-${choices.percentile}`];
     if (id.startsWith("timeline")) return part(`load-${load}`)[id];
     if (id.startsWith("panel-")) return panelFigure(panels()[Number(id.slice(6))], observed().times);
     if (id === "heat" || id === "budget") return part(`trial-${system}-${load}`)[id];
     return figures[id];
   }
 
-  const overTime = (id) => ["timeline", "timeline-stalls", "timeline-old", "timeline-p99", "timeline-hits", "heat", "budget"].includes(id) || id.startsWith("panel-");
+  const overTime = (id) => ["timeline", "timeline-stalls", "timeline-old", "timeline-latency", "timeline-hits", "heat", "budget"].includes(id) || id.startsWith("panel-");
 
   // Panels are observations of the chosen trial. Until a reader picks some, the default panels are drawn.
   let picked = null;
