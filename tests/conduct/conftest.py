@@ -10,6 +10,7 @@ from dbdyno.conduct.interrupt import Interrupts
 from dbdyno.conduct.journal import Journal
 from dbdyno.conduct.lineup import build_lineup
 from dbdyno.conduct.listener import Listener
+from dbdyno.results.facts import RunFacts
 from dbdyno.results.write import RunFolder
 from dbdyno.systems.running.guard import Guard
 from fakes.system import FakeSystem
@@ -31,7 +32,7 @@ def context(
 
     def make(**keys: object) -> Context:
         folder = RunFolder.create(tmp_path, "run", 0)
-        journal = Journal(folder, {"trials": []})
+        journal = Journal(folder, RunFacts())
         made = experiment(**keys).experiment
         return Context(made, folder, guard, interrupts, Listener(), journal, build_lineup(made, made.system))
 

@@ -10,6 +10,7 @@ from dbdyno.conduct import confirm
 from dbdyno.conduct.confirm import TAKEN, _Less, _less, _OthersWrite, confirm_limit
 from dbdyno.conduct.listener import Listener
 from dbdyno.conduct.plan import make_trial_plan
+from dbdyno.conduct.preparation import describe_system
 from dbdyno.conduct.relieve import Change
 from dbdyno.conduct.trial import Prepared, run_trial
 from dbdyno.errors import UserError
@@ -93,7 +94,8 @@ def run(context, fake_load, fake_system, guard):
     logs = running.folder.preparation("01-fake")
     system = build(first.system)
     system.start(Launch(guard, logs, 1, 1))
-    run_trial(running, Prepared(system, "01-fake", logs, {"servers": system.servers()}), first)
+    facts = describe_system(system, running.experiment, 0.0)
+    run_trial(running, Prepared(system, "01-fake", logs, facts), first)
     return running, system, running.folder.path / "trials" / first.name
 
 

@@ -10,6 +10,8 @@ from dbdyno.results.facts import TrialFacts
 from dbdyno.systems import build
 from helpers import need, system
 
+BEGUN = TrialFacts(warmup=None)
+
 
 @pytest.fixture
 def running(context, fake_system, monkeypatch):
@@ -29,7 +31,7 @@ def test_an_experiment_may_want_none(running, tmp_path):
     going = running(observe=False)
     system = build(going.experiment.system[0])
     assert observer_of(going, system, tmp_path) is None
-    assert end_observing(going, None, tmp_path, TrialFacts()) == {}
+    assert end_observing(going, None, tmp_path, BEGUN) is BEGUN
 
 
 def test_a_trial_says_what_was_used_and_what_was_not_seen(running, tmp_path):
@@ -38,10 +40,10 @@ def test_a_trial_says_what_was_used_and_what_was_not_seen(running, tmp_path):
     observer = observer_of(going, system, tmp_path)
     with observer.watching(os.getpid(), False):
         pass
-    said = end_observing(going, observer, tmp_path, TrialFacts())
-    assert said["observer_cpu_s"] > 0
-    assert [used["process"] for used in said["usage"]] == ["client"]
-    assert "pressure" in [entry["band"] for entry in said["not_seen"]]
+    facts = end_observing(going, observer, tmp_path, BEGUN)
+    assert facts.observer_cpu_s > 0
+    assert [used["process"] for used in facts.usage] == ["client"]
+    assert "pressure" in [entry["band"] for entry in facts.not_seen]
     assert (tmp_path / "observations.parquet").exists()
 
 
@@ -49,7 +51,7 @@ def test_what_cannot_be_seen_is_said_once(running, tmp_path):
     going = running()
     system = build(going.experiment.system[0])
     for _ in range(2):
-        end_observing(going, observer_of(going, system, tmp_path), tmp_path, TrialFacts())
+        end_observing(going, observer_of(going, system, tmp_path), tmp_path, BEGUN)
     assert [band for band, _ in going.listener.messages].count("pressure") == 1
 
 
@@ -58,7 +60,7 @@ def test_records_that_cannot_be_understood_leave_processor_time_unknown(running,
     observer = observer_of(going, build(going.experiment.system[0]), tmp_path)
     with observer.watching(os.getpid(), False):
         (tmp_path / "records.jsonl").write_text("nonsense\n{}\n")
-    (used,) = end_observing(going, observer, tmp_path, TrialFacts())["usage"]
+    (used,) = end_observing(going, observer, tmp_path, BEGUN).usage
     assert used["cores"] is None and used["resident_bytes"] > 0
 
 
@@ -74,7 +76,7 @@ def test_an_attached_server_is_found_by_its_socket(context, launch, tmp_path):
             observer = observer_of(context(), attached, tmp_path)
             with observer.watching(os.getpid(), False):
                 pass
-            used = end_observing(context(), observer, tmp_path, TrialFacts())["usage"]
+            used = end_observing(context(), observer, tmp_path, BEGUN).usage
         finally:
             attached.stop()
     finally:

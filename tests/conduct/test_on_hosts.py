@@ -10,6 +10,7 @@ import pytest
 
 from dbdyno.conduct.lineup import build_lineup
 from dbdyno.conduct.on_hosts import FOLDER, refuse
+from dbdyno.conduct.preparation import describe_system
 from dbdyno.conduct.trial import Prepared, run_trial
 from dbdyno.errors import UserError
 from dbdyno.experiment.trials import expand
@@ -75,7 +76,8 @@ def run(start_crew, context, fake_load, fake_system, guard):
         logs = running.folder.preparation("01-fake")
         system = build(trial.system)
         system.start(Launch(guard, logs, 1, 1))
-        outcome = run_trial(running, Prepared(system, "01-fake", logs, {"servers": system.servers()}), trial)
+        facts = describe_system(system, running.experiment, 0.0)
+        outcome = run_trial(running, Prepared(system, "01-fake", logs, facts), trial)
         return outcome, running.folder.path / "trials" / trial.name
 
     return run_one

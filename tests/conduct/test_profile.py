@@ -8,6 +8,7 @@ from types import SimpleNamespace
 import pytest
 
 from dbdyno.conduct import profile as profiling
+from dbdyno.conduct.preparation import describe_system
 from dbdyno.conduct.trial import Prepared, run_trial
 from dbdyno.experiment.trials import expand
 from dbdyno.observe.stacks.fold import Folded
@@ -35,7 +36,8 @@ def profiled(context, fake_load, fake_system, guard, monkeypatch):
         with subprocess.Popen([sys.executable, "-c", "while True: pass"]) as server:
             monkeypatch.setattr(system, "server_pids", lambda: {"fake": server.pid}, raising=False)
             try:
-                outcome = run_trial(running, Prepared(system, "01-fake", logs), trial)
+                facts = describe_system(system, running.experiment, 0.0)
+                outcome = run_trial(running, Prepared(system, "01-fake", logs, facts), trial)
             finally:
                 server.kill()
         folder = running.folder.path / "trials" / trial.name

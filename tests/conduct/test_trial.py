@@ -5,12 +5,15 @@ import json
 import pytest
 
 from dbdyno.conduct.load_client import Summary
+from dbdyno.conduct.preparation import describe_system
 from dbdyno.conduct.trial import Prepared, given_settings, judge, run_trial, take_library
 from dbdyno.experiment.system_spec import parse_system, with_labels
 from dbdyno.experiment.trials import Trial, expand
 from dbdyno.systems import build
 from dbdyno.systems.base import Launch
 from helpers import workload
+
+FAKE = {"name": "fake", "version": "1", "effective_settings": {}}
 
 
 @pytest.fixture
@@ -24,7 +27,8 @@ def run(context, fake_load, fake_system, guard, tmp_path):
         logs = running.folder.preparation("01-fake")
         system = build(trial.system)
         system.start(Launch(guard, logs, 1, 1))
-        outcome = run_trial(running, Prepared(system, "01-fake", logs, {"servers": system.servers()}), trial)
+        facts = describe_system(system, running.experiment, 0.0)
+        outcome = run_trial(running, Prepared(system, "01-fake", logs, facts), trial)
         return outcome, running.folder.path / "trials" / trial.name
 
     return run_first
@@ -36,7 +40,8 @@ def test_a_trial_that_went_well(run):
     document = json.loads((folder / "trial.json").read_text())
     assert document["state"] == "complete" and document["exit_status"] == 0
     assert document["system"] == document["label"] == "fake"
-    assert document["servers"] == [{"name": "fake", "version": "1", "effective_settings": {}}]
+    (server,) = document["servers"]
+    assert server == FAKE | {"started_with": None, "build": None, "config": None}
     assert document["server_counters"] == {"fake": {"before": {"asked": 1}, "after": {"asked": 2}}}
     assert document["ended_unix_s"] >= document["started_unix_s"]
     assert document["python_cpu_s"] >= 0 and 0 < document["observer_cpu_s"] < 1
@@ -57,9 +62,9 @@ def test_a_trial_that_went_well(run):
 
 def test_what_a_library_said_of_itself_goes_into_the_trial_and_the_settings(tmp_path):
     sqlite = build(parse_system("sqlite"))
-    assert take_library(sqlite, Summary(), tmp_path) == {} and not list(tmp_path.iterdir())
+    assert take_library(sqlite, Summary(), tmp_path) is None and not list(tmp_path.iterdir())
     library = {"version": "3.1", "settings": {"page": "4", "cache_size_kib": "7"}, "not_readable": []}
-    (server,) = take_library(sqlite, Summary(library=library), tmp_path)["servers"]
+    (server,) = take_library(sqlite, Summary(library=library), tmp_path)
     assert (server["version"], server["effective_settings"]["cache_size_kib"]) == ("3.1", "7")
     assert json.loads((tmp_path / "settings.json").read_text())["sqlite"]["page"] == "4"
 

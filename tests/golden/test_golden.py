@@ -4,6 +4,10 @@ import json
 
 import pytest
 
+from dbdyno.results.facts import PreparationFacts, RunFacts, TrialFacts
+from dbdyno.results.jsonfiles import read_object
+from dbdyno.results.write import RunFolder, write_preparation, write_trial
+
 from .stored import differences, expected, names, page_of, said_of, unpack
 
 FILES = ("show.json", "summary.txt", "details.txt", "verdicts.json", "plan.json")
@@ -30,6 +34,21 @@ def test_what_is_said_of_a_recorded_run_stays_as_it_is(golden, file):
 @pytest.mark.parametrize("name", names())
 def test_a_recorded_run_has_a_report(name, tmp_path):
     assert page_of(unpack(name, tmp_path)).rstrip().endswith("</html>")
+
+
+@pytest.mark.parametrize("name", names())
+def test_a_recorded_run_states_the_same_bytes_when_it_is_written_again(name, tmp_path):
+    folder = unpack(name, tmp_path)
+    files = [folder / "run.json", *folder.rglob("trial.json"), *folder.rglob("preparation.json")]
+    before = {path: path.read_bytes() for path in files}
+    document = read_object(folder / "run.json")
+    RunFolder(folder).write_run(RunFacts.read(document), tuple(document))
+    for path in files[1:]:
+        if path.name == "trial.json":
+            write_trial(path.parent, TrialFacts.read(read_object(path)))
+        else:
+            write_preparation(path.parent, PreparationFacts.read(read_object(path)))
+    assert {path: path.read_bytes() for path in files} == before
 
 
 def test_there_are_runs_of_many_kinds():

@@ -2,7 +2,7 @@
 
 import pytest
 
-from dbdyno.results.facts import Durability, NotSeen, RunFacts, Server, TrialFacts
+from dbdyno.results.facts import Durability, NotSeen, PreparationFacts, RunFacts, Server, TrialFacts
 
 
 def test_what_an_older_run_lacks_has_the_value_it_stood_for():
@@ -15,6 +15,37 @@ def test_what_an_older_run_lacks_has_the_value_it_stood_for():
 def test_a_key_of_a_newer_version_is_left_out():
     assert TrialFacts.read({"colour": "green"}) == TrialFacts()
     assert RunFacts.read({"state": "complete", "colour": "green"}) == RunFacts(state="complete")
+
+
+def test_a_fact_is_stated_from_the_moment_on_that_it_is_known():
+    begun = list(TrialFacts(state="running").document())
+    assert begun[:2] == ["trial", "preparation"] and begun[-1] == "not_seen"
+    ended = TrialFacts(python_cpu_s=0.1, server_pids={}).document()
+    assert list(ended)[-2:] == ["server_pids", "data_bytes"] and ended["data_bytes"] is None
+    assert list(RunFacts(limits=[]).document())[-2:] == ["skipped", "limits"]
+
+
+def test_a_trial_states_its_variant_before_the_processors_of_its_server():
+    keys = list(TrialFacts(variant={}).document())
+    begin = keys.index("client_cpus")
+    assert keys[begin : begin + 5] == ["client_cpus", "load_threads", "data_dir", "variant", "server_cpus"]
+    assert not {"load_threads", "data_dir", "variant"} & TrialFacts().document().keys()
+
+
+def test_a_trial_states_events_before_and_profiled_seconds_after_its_data():
+    facts = TrialFacts(hosts=[], events=[], python_cpu_s=0.1, profiled={"seconds": [3], "reason": None}, usage=[])
+    assert list(facts.document())[-5:] == ["hosts", "events", "data_bytes", "profiled", "usage"]
+
+
+def test_a_preparation_states_how_it_began_before_its_system():
+    begun = ["preparation", "system", "label", "workload", "repeat", "started_unix_s"]
+    assert list(PreparationFacts().document()) == begun
+    restored = PreparationFacts(restore_seconds=1.0, loaded_in="01-a", data="restored", state="complete")
+    assert list(restored.document())[6:9] == ["restore_seconds", "loaded_in", "servers"]
+    assert list(restored.document())[-2:] == ["state", "reason"]
+    loaded = PreparationFacts(start_seconds=1.0, data="restored", load_seconds=1.0, restore_seconds=1.0)
+    assert list(loaded.document())[6:8] == ["start_seconds", "servers"]
+    assert list(loaded.document())[-2:] == ["load_seconds", "restore_seconds"]
 
 
 def test_nested_facts_are_typed():

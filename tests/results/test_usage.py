@@ -7,6 +7,7 @@ import numpy as np
 import pytest
 
 from dbdyno.errors import UserError
+from dbdyno.results.facts import TrialFacts
 from dbdyno.results.model import Usage
 from dbdyno.results.records import read_records
 from dbdyno.results.samples import Observations
@@ -51,11 +52,11 @@ def test_what_was_not_observed_is_not_known():
 
 def test_what_is_stated_is_read_back():
     used = Usage("redis", 0.5, 109), Usage("client", None, 7)
-    assert stated_usage({"usage": [asdict(process_usage) for process_usage in used]}, PATH) == used
-    assert stated_usage({}, PATH) == ()
+    assert stated_usage(TrialFacts(usage=[asdict(process_usage) for process_usage in used]), PATH) == used
+    assert stated_usage(TrialFacts(), PATH) == ()
 
 
 @pytest.mark.parametrize("usage", [[{"process": "redis"}], ["redis"]])
 def test_what_cannot_be_is_named(usage):
     with pytest.raises(UserError, match=r"trial\.json"):
-        stated_usage({"usage": usage}, PATH)
+        stated_usage(TrialFacts(usage=usage), PATH)

@@ -5,6 +5,7 @@ import json
 import pytest
 
 from dbdyno.errors import UserError
+from dbdyno.results.facts import RunFacts
 from dbdyno.results.write import Lines, RunFolder, write_object, write_whole
 
 
@@ -49,7 +50,7 @@ def test_a_folder_that_cannot_be_made_is_an_error_with_the_way_out(tmp_path):
 
 def test_the_parts_of_a_folder(tmp_path):
     folder = RunFolder.create(tmp_path, "game", 0.0)
-    folder.write_run({"format": 1})
+    folder.write_run(RunFacts(format=1))
     folder.write_experiment("seconds = 1\n")
     folder.write_environment({"cpus": 2})
     assert folder.trial("001-a").is_dir() and folder.preparation("01-a").is_dir()

@@ -41,9 +41,9 @@ def command(name: str, allowed: bool) -> None:
         run, verified = _checked(name, seconds, whole_tables)
     (trial,), (preparation,) = run.trials, run.preparations.values()
     if verified < CHECKED_ROWS and not whole_tables:
-        raise RunFailed(f"{name}: only {verified} of {CHECKED_ROWS} rows could be read in {trial.about['seconds']} s")
-    versions = ", ".join(filter(None, (server.get("version") for server in trial.about["servers"]))) or "of its own"
-    start_s, durability = preparation.about["start_seconds"], trial.about["durability"]["class"]
+        raise RunFailed(f"{name}: only {verified} of {CHECKED_ROWS} rows could be read in {trial.facts.seconds} s")
+    versions = ", ".join(filter(None, (server.version for server in trial.facts.known_servers))) or "of its own"
+    start_s, durability = preparation.facts.start_seconds or 0.0, trial.facts.promised.level
     click.echo(
         f"{name}: fine. Version {versions}, started in {start_s:.1f} s, {preparation.rows:,} rows loaded, "
         f"{'and counted' if whole_tables else f'{verified:,} reads verified'}, durability {durability}"

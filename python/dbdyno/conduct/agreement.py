@@ -2,21 +2,19 @@
 
 from collections.abc import Sequence
 from pathlib import Path
-from typing import Any
 
 import numpy as np
 
 from dbdyno.conduct.promise import BROKEN, KEPT, NONE
 from dbdyno.errors import RunFailed
+from dbdyno.results.stated import AgreementStated, ComparisonStated, DifferencesStated
 from dbdyno.systems.witness import ABSENT, Versions, Witness
-
-Document = dict[str, Any]
 
 MOST = 3
 """How many rows that differ are named."""
 
 
-def compare(store: Versions, other: Versions) -> Document:
+def compare(store: Versions, other: Versions) -> DifferencesStated:
     """Return how many writes of a row only one of both has, and the first rows, each with its two versions.
 
     A row's versions rise by one with each write, so what is between two of them was written there and not here.
@@ -54,27 +52,35 @@ def read_alone(witnesses: Sequence[Witness], tables: dict[str, int], ledger: Pat
     return {witness.name: missing_of(ledger, witness.alone(tables)) for witness in able}
 
 
-def hold_against(witness: Witness, store: Versions, tables: dict[str, int], alone: dict[str, int]) -> Document:
-    """Return what `trial.json` says of one witness (docs/run-folder.md)."""
+def hold_against(witness: Witness, store: Versions, tables: dict[str, int], alone: dict[str, int]) -> ComparisonStated:
+    """Return the comparison of a store with one witness (docs/run-folder.md)."""
     holds, reason = witness.promise
-    agreement: Document = {
+    unable, odd, differences = witness.unable, None, DifferencesStated()
+    if unable is None:
+        try:
+            other, odd = witness.versions(tables)
+        except RunFailed as failure:
+            unable = str(failure)
+        else:
+            differences = compare(store, other)
+    return {
         "name": witness.name,
         "promised": holds,
         "reason": reason,
-        "unable": witness.unable,
-        "odd": None,
+        "unable": unable,
+        "odd": odd,
+        **differences,
+        "alone_missing": alone.get(witness.name),
     }
-    if witness.unable is None:
-        try:
-            other, agreement["odd"] = witness.versions(tables)
-        except RunFailed as failure:
-            agreement["unable"] = str(failure)
-        else:
-            agreement |= compare(store, other)
-    return agreement | {"alone_missing": alone.get(witness.name)}
 
 
-def judge_agreement(agreement: Document) -> tuple[str, str]:
+def agreement_of(comparison: ComparisonStated) -> AgreementStated:
+    """Return a comparison with its verdict, as `trial.json` has it."""
+    verdict, sentence = judge_agreement(comparison)
+    return {**comparison, "verdict": verdict, "sentence": sentence}
+
+
+def judge_agreement(agreement: ComparisonStated) -> tuple[str, str]:
     """Return whether a promise was kept, as `judge_promise`, and a sentence for a person."""
     name = agreement["name"]
     if agreement["unable"]:
@@ -90,7 +96,7 @@ def judge_agreement(agreement: Document) -> tuple[str, str]:
     return verdict, ("BROKE its promise: " if verdict == BROKEN else "") + "; ".join(notes)
 
 
-def _differences(agreement: Document) -> str:
+def _differences(agreement: ComparisonStated) -> str:
     first = ", ".join(
         f"{row['table']} {row['key']} ({_version(row['store'])} in the store, {_version(row['other'])} there)"
         for row in agreement["first"]

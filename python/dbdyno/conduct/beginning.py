@@ -21,6 +21,7 @@ from dbdyno.experiment.write import to_toml
 from dbdyno.hosts.programs import programs
 from dbdyno.observe.environment import data_directory, describe_host
 from dbdyno.observe.gauges.measure import measure_host
+from dbdyno.results.facts import RunFacts
 from dbdyno.results.lock import locked
 from dbdyno.results.noise import keep_noise, noise_file_of, read_noise
 from dbdyno.results.write import FORMAT, RunFolder
@@ -129,23 +130,21 @@ def describe_conditions() -> Document:
 
 def _describe_run(
     named: NamedExperiment, command: str, name: str, preparations: list[Preparation], resolved: Resolved
-) -> Document:
-    return {
-        "format": FORMAT,
-        "dbdyno": __version__,
-        "run": name,
-        "experiment": named.name,
-        "question": named.experiment.question,
-        "look_for": named.experiment.look_for,
-        "command": command,
-        "started_unix_s": time.time(),
-        "ended_unix_s": None,
-        "state": "running",
-        "reason": None,
-        "systems": [system.label for system in resolved.systems],
-        "workloads": [str(workload) for workload in named.experiment.workload],
-        "order": "randomised ABBA blocks" if named.experiment.prepared_alone else "as written",
-        "seed": named.experiment.seed,
-        "trials": [trial.name for preparation in preparations for trial in preparation.trials],
-        "skipped": [{"system": spec.label, "reason": reason} for spec, reason in resolved.skipped],
-    }
+) -> RunFacts:
+    return RunFacts(
+        format=FORMAT,
+        dbdyno=__version__,
+        run=name,
+        experiment=named.name,
+        question=named.experiment.question,
+        look_for=named.experiment.look_for,
+        command=command,
+        started_unix_s=time.time(),
+        state="running",
+        systems=[system.label for system in resolved.systems],
+        workloads=[str(workload) for workload in named.experiment.workload],
+        order="randomised ABBA blocks" if named.experiment.prepared_alone else "as written",
+        seed=named.experiment.seed,
+        trials=[trial.name for preparation in preparations for trial in preparation.trials],
+        skipped=[{"system": spec.label, "reason": reason} for spec, reason in resolved.skipped],
+    )

@@ -45,13 +45,13 @@ def capacity_of(trials: Path, trial: Trial) -> Capacity | None:
     for folder in sorted(trials.iterdir()):
         recorded = read_trial(folder)
         if _measures(recorded, trial) and not unusable(recorded):
-            by_clients[recorded.about["clients"]].append(recorded)
+            by_clients[recorded.facts.clients or 0].append(recorded)
     middle = [sorted(repeated, key=compared_rate_per_s)[(len(repeated) - 1) // 2] for repeated in by_clients.values()]
     best = max(middle, key=compared_rate_per_s, default=None)
-    return Capacity(compared_rate_per_s(best), best.about["clients"], best.name) if best else None
+    return Capacity(compared_rate_per_s(best), best.facts.clients or 0, best.name) if best else None
 
 
 def _measures(recorded: Recorded, trial: Trial) -> bool:
-    about = recorded.about
-    wanted = {"label": trial.system.label, "workload": str(trial.workload), "network_delay_us": trial.network_delay_us}
-    return not about.get("rate") and all(about.get(key) == value for key, value in wanted.items())
+    facts = recorded.facts
+    measured = facts.label, facts.workload, facts.network_delay_us
+    return not facts.rate and measured == (trial.system.label, str(trial.workload), trial.network_delay_us)

@@ -171,7 +171,7 @@ def _less(limit: str, trial: Trial, writes_per_s: float | None = None) -> _Less:
 
 def _processes(trial: Trial, of_client: bool) -> tuple[str, ...]:
     """Return the processes to take something from; raises UserError where they are not dbdyno's."""
-    processes = ("client",) if of_client else tuple(trial.about.get("server_pids") or ())
+    processes = ("client",) if of_client else tuple(trial.facts.server_pids or ())
     if not processes:
         raise UserError("dbdyno did not start the server, so it removes nothing from it")
     return processes
@@ -179,7 +179,8 @@ def _processes(trial: Trial, of_client: bool) -> tuple[str, ...]:
 
 def _less_cpu(resource: Resource, measured: Measured) -> _Less:
     of_client = resource is Resource.CLIENT_CPU or measured.trial.embedded
-    pinned = measured.trial.about.get("client_cpus" if of_client else "server_cpus")
+    facts = measured.trial.facts
+    pinned = facts.client_cpus if of_client else facts.server_cpus
     able = cores_to_use(measured, _processes(measured.trial, of_client), pinned)
     if not able:
         raise UserError("the number of usable CPUs was not observed")

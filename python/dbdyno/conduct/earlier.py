@@ -2,13 +2,11 @@
 
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
-from typing import Any
 
 from dbdyno.conduct.listener import Outcome
 from dbdyno.errors import RunFailed
 from dbdyno.experiment.trials import Trial, is_step_of
-
-Document = Mapping[str, Any]
+from dbdyno.results.stated import ServerStated
 
 
 @dataclass(frozen=True)
@@ -22,7 +20,7 @@ class Earlier:
 
     outcomes: Mapping[str, Outcome] = field(default_factory=dict)
     searched: frozenset[str] = frozenset()
-    servers: Mapping[str, Sequence[Document]] = field(default_factory=dict)
+    servers: Mapping[str, Sequence[ServerStated]] = field(default_factory=dict)
 
     def is_complete(self, trial: Trial) -> bool:
         """Return whether a trial, or the search that begins with it, is complete."""
@@ -38,7 +36,7 @@ class Earlier:
                 # An operation that failed at some rate is a result of the search.
                 yield replace(outcome, errors={})
 
-    def refuse_other_servers(self, label: str, servers: Sequence[Document]) -> None:
+    def refuse_other_servers(self, label: str, servers: Sequence[ServerStated]) -> None:
         """Raise RunFailed if a system is now another than in its complete trials: version, build or configuration."""
         for before, now in zip(self.servers.get(label, ()), servers, strict=False):
             for what, old, new in zip(_IDENTITY, _identity(before), _identity(now), strict=True):
@@ -50,6 +48,6 @@ class Earlier:
 _IDENTITY = ("version", "build", "configuration file")
 
 
-def _identity(server: Document) -> tuple[str | None, str | None, str | None]:
-    build, config = server.get("build") or {}, server.get("config") or {}
-    return server.get("version"), build.get("sha256"), config.get("sha256")
+def _identity(server: ServerStated) -> tuple[str | None, str | None, str | None]:
+    build, config = server.get("build"), server.get("config")
+    return server.get("version"), build["sha256"] if build else None, config["sha256"] if config else None

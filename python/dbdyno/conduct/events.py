@@ -12,13 +12,14 @@ from dataclasses import dataclass, field
 from functools import cache
 from pathlib import Path
 from types import TracebackType
-from typing import IO, Any
+from typing import IO
 
 from dbdyno.conduct.context import Context
 from dbdyno.contract import Record
 from dbdyno.errors import DbdynoError
 from dbdyno.experiment.events import KILL, Event
 from dbdyno.experiment.redact import redact
+from dbdyno.results.stated import EventStated, EventWorkStated
 from dbdyno.systems.base import System
 from dbdyno.systems.errand import Errand
 from dbdyno.systems.running.process import describe_exit, ending_with_us, spawn
@@ -55,13 +56,18 @@ class Happening:
         self.ended_unix_s = self.ended_unix_s or time.time()
         self.state, self.reason = (FAILED if reason else OK), reason
 
-    def document(self) -> dict[str, Any]:
+    def document(self) -> EventStated:
         """Return what `trial.json` says of it."""
         event = self.event
+        works: dict[str, EventWorkStated] = {
+            "sql": {"sql": event.text},
+            "command": {"command": event.text},
+            "action": {"action": event.text},
+        }
         return {
             "name": event.label,
             "at": event.at,
-            event.way: event.text,
+            **works[event.way],
             "if_fails": event.if_fails,
             "state": self.state,
             "reason": redact(self.reason) if self.reason else None,
@@ -128,7 +134,7 @@ class Events:
         wrong = next((happening for happening in failed if happening.event.if_fails == "error"), None)
         return f"the event '{wrong.event.label}' did not succeed: {wrong.reason}" if wrong else None
 
-    def documents(self) -> list[dict[str, Any]]:
+    def documents(self) -> list[EventStated]:
         """Return what `trial.json` says of them."""
         return [happening.document() for happening in self.happenings]
 

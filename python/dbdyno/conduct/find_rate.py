@@ -1,8 +1,7 @@
 """`--find-rate`: the search of rate_search.py, each of its questions answered by a trial on the store."""
 
 from collections.abc import Iterator
-from dataclasses import asdict, replace
-from typing import Any
+from dataclasses import replace
 
 from dbdyno.conduct.context import Context
 from dbdyno.conduct.limits import time_of
@@ -13,6 +12,7 @@ from dbdyno.experiment.limit import Limit
 from dbdyno.experiment.trials import Trial, search_step
 from dbdyno.results.model import Recorded
 from dbdyno.results.read import read_trial
+from dbdyno.results.stated import SearchStated, StepStated
 
 GUESS_SECONDS = 3
 """The closed loop a search begins with need not be longer: it only says where to begin."""
@@ -31,13 +31,14 @@ def find_rate(context: Context, prepared: Prepared, first: Trial) -> Iterator[Ou
     limit = _limit_of(context)
     context.listener.search_begins(first, str(limit))
     searching = _Searching(context, prepared, first)
+    result: SearchResult | None = None
     try:
         result = search(searching.guess_per_s(), searching.holds)
     except _Broken as broken:
-        document, sentence = searching.document(None), f"{searching.what}: the search ended without an answer: {broken}"
+        sentence = f"{searching.what}: the search ended without an answer: {broken}"
     else:
-        document, sentence = searching.document(result), conclude(searching.what, limit, result, searching.steps)
-    context.journal.add_search(document | {"sentence": sentence})
+        sentence = conclude(searching.what, limit, result, searching.steps)
+    context.journal.add_search(searching.stated(result, sentence))
     context.listener.search_ended(sentence)
     yield from searching.outcomes
 
@@ -85,7 +86,7 @@ class _Searching:
             raise _Broken("interrupted")
         return outcome
 
-    def document(self, result: SearchResult | None) -> dict[str, Any]:
+    def stated(self, result: SearchResult | None, sentence: str) -> SearchStated:
         """Return the search as `run.json` has it."""
         first = self._first
         return {
@@ -95,11 +96,26 @@ class _Searching:
             "repeat": first.repeat,
             "limit": str(self._context.experiment.find_rate),
             "first": first.name,
-            "steps": [asdict(step) | {"holds": step.holds} for step in self.steps],
+            "steps": [_stated(step) for step in self.steps],
             "found_rate_per_s": result.per_s if result else None,
             "fails_per_s": result.fails_per_s if result else None,
             "open_above": result.open_above if result else None,
+            "sentence": sentence,
         }
+
+
+def _stated(step: Step) -> StepStated:
+    return {
+        "trial": step.trial,
+        "rate_per_s": step.rate_per_s,
+        "statistic": step.statistic,
+        "value_us": step.value_us,
+        "offered_per_s": step.offered_per_s,
+        "achieved_per_s": step.achieved_per_s,
+        "confirms": step.confirms,
+        "why_not": step.why_not,
+        "holds": step.holds,
+    }
 
 
 def _limit_of(context: Context) -> Limit:

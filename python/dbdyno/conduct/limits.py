@@ -1,7 +1,6 @@
 """Judges the `[limits]` of an experiment when its run has ended, trial by trial."""
 
 from contextlib import suppress
-from typing import Any
 
 from dbdyno.conduct.context import Context
 from dbdyno.errors import UserError
@@ -10,17 +9,16 @@ from dbdyno.experiment.limits import Bound, LeastThroughput
 from dbdyno.results.model import Recorded
 from dbdyno.results.operations import issued
 from dbdyno.results.read import read_trial
+from dbdyno.results.stated import LimitFigureStated, LimitStated
 
-Document = dict[str, Any]
 
-
-def judge_limits(context: Context, trials: list[str]) -> list[Document]:
+def judge_limits(context: Context, trials: list[str]) -> list[LimitStated]:
     """Return what `run.json` says of every limit in every complete trial of `trials`, by their folders' names.
 
     A trial that failed has failed the run already, whatever its figures are.
     """
     bounds = context.experiment.limits
-    judged: list[Document] = []
+    judged: list[LimitStated] = []
     for name in trials if bounds else ():
         # Recordings that cannot be understood have failed their trial, and are told when the run is shown.
         with suppress(UserError):
@@ -30,7 +28,7 @@ def judge_limits(context: Context, trials: list[str]) -> list[Document]:
     return judged
 
 
-def judge_bound(bound: Bound, recorded: Recorded) -> Document:
+def judge_bound(bound: Bound, recorded: Recorded) -> LimitFigureStated:
     """Return figure, value, unit and whether the limit holds; a figure that is not known holds none."""
     if isinstance(bound, Limit):
         return _judge_time(bound, recorded)
@@ -45,7 +43,7 @@ def judge_bound(bound: Bound, recorded: Recorded) -> Document:
     return _judged("errors", share, "share", share is not None and share < (bound.below_share or 0))
 
 
-def _judge_time(limit: Limit, recorded: Recorded) -> Document:
+def _judge_time(limit: Limit, recorded: Recorded) -> LimitFigureStated:
     value_us, figure = time_of(limit, recorded)
     return _judged(figure, value_us, "us", value_us is not None and value_us < limit.limit_us)
 
@@ -65,5 +63,5 @@ def time_of(limit: Limit, recorded: Recorded) -> tuple[float | None, str]:
     return (times.max_ns / 1000, "max") if value_ns is None else (value_ns / 1000, limit.statistic)
 
 
-def _judged(figure: str, value: float | None, unit: str, holds: bool) -> Document:
+def _judged(figure: str, value: float | None, unit: str, holds: bool) -> LimitFigureStated:
     return {"figure": figure, "value": value, "unit": unit, "holds": holds}

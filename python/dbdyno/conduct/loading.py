@@ -1,8 +1,10 @@
 """Has the load client make and fill tables, and remove what it made on somebody else's server."""
 
+from __future__ import annotations
+
 import os
+from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import Any
 
 from dbdyno.conduct.context import Context
 from dbdyno.conduct.load_client import execute, why_it_failed
@@ -10,10 +12,28 @@ from dbdyno.conduct.plan import CLEAN_UP, PREPARE, make_plan, store_of
 from dbdyno.conduct.trial import take_library
 from dbdyno.errors import RunFailed
 from dbdyno.experiment.trials import Preparation
+from dbdyno.results.facts import SystemFacts
+from dbdyno.results.stated import LoadedStated, ServerStated
 from dbdyno.systems.base import System
 
 MAX_LOADING_CLIENTS = 8
 """More wait for each other in the server."""
+
+
+@dataclass(frozen=True)
+class Loaded:
+    """The facts that loading adds to those of a system that was started; None: nothing new.
+
+    servers: an embedded store with what its library says. table: loaded in bulk.
+    """
+
+    servers: list[ServerStated] | None = None
+    table: LoadedStated | None = None
+
+    def stated_with(self, facts: SystemFacts) -> SystemFacts:
+        """Return the facts of a system now that it is loaded."""
+        servers = facts.servers if self.servers is None else self.servers
+        return replace(facts, servers=servers, loaded=self.table, rows=self.table["rows"] if self.table else None)
 
 
 def loading_clients() -> int:
@@ -21,8 +41,8 @@ def loading_clients() -> int:
     return min(os.cpu_count() or 1, MAX_LOADING_CLIENTS)
 
 
-def load_rows(context: Context, preparation: Preparation, system: System, folder: Path, clients: int) -> dict[str, Any]:
-    """Make and fill the tables with so many clients; returns what `trial.json` says of the store's library.
+def load_rows(context: Context, preparation: Preparation, system: System, folder: Path, clients: int) -> Loaded:
+    """Make and fill the tables with so many clients; returns an embedded store as its library describes it.
 
     Raises RunFailed if they cannot be loaded, KeyboardInterrupt if the run was interrupted.
     """
@@ -34,7 +54,7 @@ def load_rows(context: Context, preparation: Preparation, system: System, folder
         raise KeyboardInterrupt
     if reason := system.death() or why_it_failed(summary, folder):
         raise RunFailed(f"{preparation.system.label} could not be loaded: {reason}")
-    return take_library(system, summary, folder)
+    return Loaded(take_library(system, summary, folder))
 
 
 def remove_rows(context: Context, preparation: Preparation, system: System, folder: Path) -> None:

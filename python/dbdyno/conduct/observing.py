@@ -1,8 +1,8 @@
 """Observe a trial, write the observations down, and say what could not be seen."""
 
-from dataclasses import asdict, replace
+from collections.abc import Iterable
+from dataclasses import replace
 from pathlib import Path
-from typing import Any
 
 from dbdyno.conduct.context import Context
 from dbdyno.errors import UserError
@@ -10,8 +10,10 @@ from dbdyno.hosts.elsewhere import Elsewhere, ElsewhereObserver
 from dbdyno.observe.observer import Observed, Observer
 from dbdyno.observe.queues import listener, socket_listener
 from dbdyno.results.facts import TrialFacts
+from dbdyno.results.model import Usage
 from dbdyno.results.observations import close_observations
 from dbdyno.results.records import read_records
+from dbdyno.results.stated import UsageStated
 from dbdyno.results.usage import usage_of
 from dbdyno.systems.base import System
 
@@ -41,33 +43,35 @@ def observer_of(context: Context, system: System, folder: Path) -> AnyObserver |
     return observer
 
 
-def end_observing(context: Context, observer: AnyObserver | None, folder: Path, facts: TrialFacts) -> dict[str, Any]:
-    """Close what was observed, and return what `trial.json` says of it; raises OSError if that cannot be written.
-
-    facts: what `trial.json` says so far; it tells which seconds the figures leave out.
-    """
+def end_observing(context: Context, observer: AnyObserver | None, folder: Path, facts: TrialFacts) -> TrialFacts:
+    """Close what was observed, and return the trial's facts with it; raises OSError if it cannot be written."""
     if observer is None:
-        return {}
+        return facts
     observer.stop()
     _say(context, observer)
-    return {
-        "observer_cpu_s": round(observer.cpu_s, 6),
-        "not_seen": [{"band": band, "reason": reason} for band, reason in sorted(observer.not_seen.items())],
+    return replace(
+        facts,
+        observer_cpu_s=round(observer.cpu_s, 6),
+        not_seen=[{"band": band, "reason": reason} for band, reason in sorted(observer.not_seen.items())],
         # Read with every run; to read it from all the tables would take longer than `dbdyno show` may last.
-        "usage": _usage(folder, facts),
-    }
+        usage=_usage(folder, facts),
+    )
 
 
-def _usage(folder: Path, facts: TrialFacts) -> list[dict[str, Any]]:
+def _usage(folder: Path, facts: TrialFacts) -> list[UsageStated]:
     observations = close_observations(folder)
     try:
         recorded = read_records(folder / "records.jsonl", facts.automatic_warmup, facts.profiled_seconds)
     except UserError:
         # A load client that writes what cannot be understood has failed already, which is what is said of the trial.
-        return [asdict(used) for used in usage_of(observations, None)]
+        return _stated(usage_of(observations, None))
     left_out = recorded.profiled_unix_s
     counted = replace(observations, left_out=left_out) if observations and left_out else observations
-    return [asdict(used) for used in usage_of(counted, recorded.window_unix_s)]
+    return _stated(usage_of(counted, recorded.window_unix_s))
+
+
+def _stated(usage: Iterable[Usage]) -> list[UsageStated]:
+    return [{"process": used.process, "cores": used.cores, "resident_bytes": used.resident_bytes} for used in usage]
 
 
 def _say(context: Context, observer: AnyObserver) -> None:

@@ -1,8 +1,8 @@
 """A trial whose load comes from several hosts: cut, run, merged, and verified from this host."""
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Sequence
 from contextlib import nullcontext
-from dataclasses import asdict, replace
+from dataclasses import replace
 from pathlib import Path
 
 from dbdyno.conduct.context import Context
@@ -26,6 +26,7 @@ from dbdyno.observe.observer import Observer
 from dbdyno.results.jsonfiles import read_lines
 from dbdyno.results.merge import merge_changes, merge_intervals, merge_records
 from dbdyno.results.observations import LINES, close_observations
+from dbdyno.results.stated import ClientHostStated, ClockStated, HostStated, KnownHostStated
 from dbdyno.results.write import Lines, write_object
 from dbdyno.systems import SYSTEMS
 from dbdyno.systems.base import System
@@ -108,7 +109,7 @@ def execute_on_hosts(
     folder: Path,
     system: System,
     observer: Observer | ElsewhereObserver | None,
-) -> tuple[Summary, list[Mapping[str, object]]]:
+) -> tuple[Summary, list[HostStated]]:
     """Have the run's hosts execute a trial's plan, and record it in `folder` as one load client would have.
 
     Returns what is known of its records, and what `trial.json` says of each host.
@@ -163,13 +164,13 @@ class _ServerHost:
         """The host."""
         return self._system.member
 
-    def end(self) -> Mapping[str, object]:
+    def end(self) -> HostStated:
         """Return what `trial.json` says of it; raises RunFailed if its clock was set meanwhile."""
         problem, member = self._system.death(), self.member
         after = None if problem else self._system.compare_clocks()
         if after and (reason := why_unsteady(self._before, after)):
             raise RunFailed(f"host {member.name}: {reason}")
-        return _describe_host(member, "server", self._before, after) | {"problem": problem}
+        return {**_describe_host(member, "server", self._before, after), "problem": problem}
 
 
 class _Live:
@@ -280,7 +281,7 @@ def _verify(
     return checks, None
 
 
-def _describe(part: Part, start_unix_s: float | None, rows: Sequence[Row]) -> Mapping[str, object]:
+def _describe(part: Part, start_unix_s: float | None, rows: Sequence[Row]) -> ClientHostStated:
     """Return what `trial.json` says of a host."""
     skew_s = part.begun_unix_s - start_unix_s if part.begun_unix_s is not None and start_unix_s is not None else None
     return {
@@ -293,7 +294,7 @@ def _describe(part: Part, start_unix_s: float | None, rows: Sequence[Row]) -> Ma
     }
 
 
-def _describe_host(member: Member, role: str, before: Reading | None, after: Reading | None) -> dict[str, object]:
+def _describe_host(member: Member, role: str, before: Reading | None, after: Reading | None) -> KnownHostStated:
     return {
         "name": member.name,
         "role": role,
@@ -306,5 +307,5 @@ def _describe_host(member: Member, role: str, before: Reading | None, after: Rea
     }
 
 
-def _describe_clock(reading: Reading | None) -> Mapping[str, float] | None:
-    return {key: round(value, 9) for key, value in asdict(reading).items() if key != "at_s"} if reading else None
+def _describe_clock(reading: Reading | None) -> ClockStated | None:
+    return {"offset_s": round(reading.offset_s, 9), "error_s": round(reading.error_s, 9)} if reading else None

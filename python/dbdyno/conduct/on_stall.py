@@ -15,6 +15,7 @@ from dbdyno.contract import IntervalRecord, Record
 from dbdyno.experiment.model import LEAST_BEFORE_STALL_S, ON_STALL, STALL_S
 from dbdyno.observe.stacks.permission import OFF_CPU, ON_CPU, not_seen
 from dbdyno.results.model import WHOLE_SECOND
+from dbdyno.results.stated import ProfiledStated
 from dbdyno.results.write import write_object
 from dbdyno.stats.histogram import Histogram
 from dbdyno.systems.base import System
@@ -91,9 +92,9 @@ class StallProfile:
             self._reason, self._recording = reason, True
             self._window.begin()
 
-    def marks(self) -> dict[str, Any]:
-        """Return what `trial.json` says of the seconds that figures leave out."""
-        return {"profiled": {"seconds": self._seconds, "reason": self._reason}} if self._seconds else {}
+    def marks(self) -> ProfiledStated | None:
+        """Return the seconds that figures leave out, as `trial.json` has them; None if there are none."""
+        return {"seconds": self._seconds, "reason": self._reason} if self._seconds else None
 
     def write(self, folder: Path) -> None:
         """Write what was recorded into `folder`, which is made; raises OSError if the disk is full."""

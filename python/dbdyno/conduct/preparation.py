@@ -5,7 +5,6 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import replace
 from pathlib import Path
-from typing import Any
 
 from dbdyno.conduct.context import Context
 from dbdyno.conduct.kinds import kind_of
@@ -18,7 +17,9 @@ from dbdyno.errors import DbdynoError, RunFailed
 from dbdyno.experiment.model import Experiment
 from dbdyno.experiment.system_spec import bare_name
 from dbdyno.experiment.trials import Preparation, Trial
-from dbdyno.results.write import write_object
+from dbdyno.results.facts import PreparationFacts, SystemFacts
+from dbdyno.results.stated import OriginStated, ServerStated
+from dbdyno.results.write import write_object, write_preparation
 from dbdyno.systems.base import Launch, System
 from dbdyno.systems.running.guard import Guard
 from dbdyno.systems.running.volume import Volume
@@ -81,11 +82,11 @@ def prepared_system(context: Context, preparation: Preparation, name: str) -> It
     failure: DbdynoError | None = None
     try:
         facts = making.restore() if _to_restore(context, preparation, making.system) else making.load()
-        making.write(state="complete", reason=None)
+        making.end("complete")
         yield Prepared(making.system, name, making.folder, facts, volume)
     except DbdynoError as error:
         failure = error
-        making.write(state="failed", reason=str(error))
+        making.end("failed", str(error))
         raise
     finally:
         try:
@@ -126,37 +127,40 @@ class _Making:
         # What is kept for later repetitions outlives the volume, so it is loaded elsewhere and copied there.
         self._launch_to_keep = make_launch(context, folder)
         self._launch = replace(self._launch_to_keep, parent=volume.path if volume else None)
-        self._document: dict[str, Any] = {
-            "preparation": name,
-            "system": bare_name(preparation.system),
-            "label": preparation.system.label,
-            "workload": str(preparation.workload),
-            "repeat": preparation.repeat,
-            "started_unix_s": time.time(),
-        }
+        self._known = PreparationFacts(
+            preparation=name,
+            system=bare_name(preparation.system),
+            label=preparation.system.label,
+            workload=str(preparation.workload),
+            repeat=preparation.repeat,
+            started_unix_s=time.time(),
+        )
         self.has_begun_to_load = False
 
-    def write(self, **more: Any) -> None:
-        """Write `preparation.json` with `more` in it."""
-        self._document |= more
-        write_object(self.folder / "preparation.json", self._document)
+    def _write(self, known: PreparationFacts) -> None:
+        self._known = known
+        write_preparation(self.folder, known)
 
-    def load(self) -> dict[str, Any]:
-        """Start it empty and load it; returns the facts for `trial.json`."""
+    def end(self, state: str, reason: str | None = None) -> None:
+        """Write down how it ended."""
+        self._write(replace(self._known, state=state, reason=reason))
+
+    def load(self) -> SystemFacts:
+        """Start it empty and load it; returns what its trials state of it."""
         return self._load(self._launch)
 
-    def _load(self, launch: Launch) -> dict[str, Any]:
+    def _load(self, launch: Launch) -> SystemFacts:
         began = time.time()
         self.system.start(launch)
         facts = self._facts(restored=False)
-        self.write(start_seconds=round(time.time() - began, 3), **facts)
+        self._write(replace(self._known.on(facts), start_seconds=round(time.time() - began, 3)))
         self._warn()
         folder = self.folder / "again" if self.has_begun_to_load else self.folder
         folder.mkdir(exist_ok=True)
         began, self.has_begun_to_load = time.time(), True
-        facts |= kind_of(self._preparation.workload).load(self._context, self._preparation, self.system, folder)
-        self.write(load_seconds=round(time.time() - began, 3))
-        return facts
+        loaded = kind_of(self._preparation.workload).load(self._context, self._preparation, self.system, folder)
+        self._write(replace(self._known, load_seconds=round(time.time() - began, 3)))
+        return loaded.stated_with(facts)
 
     def _warn(self) -> None:
         """Tell the owner of an attached server, once, what loading may cost."""
@@ -164,8 +168,8 @@ class _Making:
             for sentence in self.system.cautions():
                 self._context.listener.owner_is_warned(self._preparation.system.label, sentence)
 
-    def restore(self) -> dict[str, Any]:
-        """Start it on a copy of what was loaded once, now or earlier; returns the facts for `trial.json`.
+    def restore(self) -> SystemFacts:
+        """Start it on a copy of what was loaded once, now or earlier; returns what its trials state of it.
 
         Where there is no room for copies, or the first one took longer than loading did, it is loaded after all, unless
         a restart is what was asked for.
@@ -181,13 +185,13 @@ class _Making:
         began = time.time()
         self.system.start(replace(self._launch, data=kept.path, cold=restart == "cold"))
         took_s = time.time() - began
-        fresh_s = self._document.get("start_seconds", 0.0) + self._document.get("load_seconds", 0.0)
+        fresh_s = (self._known.start_seconds or 0.0) + (self._known.load_seconds or 0.0)
         if not restart and states.restored(preparation) is None and took_s > fresh_s:
             self.system.stop()
             return self._give_up(f"copy and start took {took_s:.1f} s, start and load {fresh_s:.1f} s")
         states.decide(preparation, True)
         facts = self._facts(restored=True)
-        self.write(restore_seconds=round(took_s, 3), loaded_in=kept.loaded_in, **facts)
+        self._write(replace(self._known.on(facts), restore_seconds=round(took_s, 3), loaded_in=kept.loaded_in))
         return facts
 
     def _load_and_keep(self) -> Kept:
@@ -196,21 +200,16 @@ class _Making:
         self._context.states.keep(self._preparation, kept)
         return kept
 
-    def _give_up(self, why: str) -> dict[str, Any]:
-        self.write(not_restored=why)
+    def _give_up(self, why: str) -> SystemFacts:
+        self._write(replace(self._known, not_restored=why))
         self._context.states.decide(self._preparation, False)
         self._context.states.drop(self._preparation)
         return self.load()
 
-    def _facts(self, restored: bool) -> dict[str, Any]:
-        cold = restored and self._context.experiment.restart == "cold"
-        state = {
-            "data": "restored" if restored else "loaded",
-            "cache_state": "cold" if cold else self.system.cache_state(restored),
-            "answered_unix_s": time.time(),
-        }
+    def _facts(self, restored: bool) -> SystemFacts:
+        answered_unix_s = time.time()
         write_object(self.folder / "settings.json", self.system.all_settings())
-        return describe_system(self.system, self._context.experiment) | state
+        return describe_system(self.system, self._context.experiment, answered_unix_s, restored)
 
 
 def make_launch(context: Context, log_folder: Path) -> Launch:
@@ -239,25 +238,36 @@ def connections_of(experiment: Experiment) -> int:
     return max(experiment.clients) * (2 if is_short_lived else 1)
 
 
-def describe_system(system: System, experiment: Experiment) -> dict[str, Any]:
+def describe_system(
+    system: System, experiment: Experiment, answered_unix_s: float, restored: bool = False
+) -> SystemFacts:
     """Return what is in force and what it promises, as `trial.json` has it; only what dbdyno started is pinned."""
     durability = system.durability()
-    started, command_lines, origins = bool(system.server_pids()), system.started_with(), system.origins()
-    of_no_path = {"build": None, "config": None}
-    return {
-        "servers": [
-            {
-                **server,
-                "started_with": command_lines.get(server["name"]),
-                **of_no_path,
-                **origins.get(server["name"], {}),
-            }
-            for server in system.servers()
-        ],
-        "embedded": system.embedded,
-        "server_cpus": experiment.cpus.server if started else None,
-        "memory_limit_bytes": experiment.memory_limit_bytes if started else None,
-        "durability": {"class": durability.level, "reason": durability.reason},
-        "levers": dict(system.levers),
-        "background_threads": dict(system.background_threads),
-    }
+    started, is_cold = bool(system.server_pids()), restored and experiment.restart == "cold"
+    return SystemFacts(
+        servers=_describe_servers(system),
+        embedded=system.embedded,
+        server_cpus=experiment.cpus.server if started else None,
+        memory_limit_bytes=experiment.memory_limit_bytes if started else None,
+        durability={"class": durability.level, "reason": durability.reason},
+        levers=dict(system.levers),
+        background_threads=dict(system.background_threads),
+        data="restored" if restored else "loaded",
+        cache_state="cold" if is_cold else system.cache_state(restored),
+        answered_unix_s=answered_unix_s,
+    )
+
+
+def _describe_servers(system: System) -> list[ServerStated]:
+    """Return each server with the options, the build and the configuration file that dbdyno started it with."""
+    command_lines, origins = system.started_with(), system.origins()
+    of_no_path: OriginStated = {"build": None, "config": None}
+    return [
+        {
+            **server,
+            "started_with": command_lines.get(server["name"]),
+            **of_no_path,
+            **origins.get(server["name"], OriginStated()),
+        }
+        for server in system.servers()
+    ]

@@ -1,13 +1,11 @@
 """Judge the promise of a durability class by the acknowledged writes that a store has after a crash."""
 
-from typing import Any
+from dbdyno.results.stated import ReadBackStated
 
 KEPT, BROKEN, NONE = "kept", "broken", "nothing promised"
 
-Document = dict[str, Any]
 
-
-def judge_promise(level: str, together: bool, read_back: Document) -> tuple[str, str]:
+def judge_promise(level: str, together: bool, read_back: ReadBackStated) -> tuple[str, str]:
     """Return whether a promise was kept, and a sentence for a person.
 
     level: the durability class (docs/statistics.md, section 7). D2 loses nothing that was acknowledged. D1 is flushed
@@ -22,7 +20,7 @@ def judge_promise(level: str, together: bool, read_back: Document) -> tuple[str,
     return verdict, sentence
 
 
-def _judge(level: str, together: bool, read_back: Document) -> tuple[str, str]:
+def _judge(level: str, together: bool, read_back: ReadBackStated) -> tuple[str, str]:
     halves = read_back["half_applied"] if together else 0
     wrong = {
         "acknowledged writes missing": read_back["missing"] if level == "D2" else 0,
@@ -40,7 +38,7 @@ def _judge(level: str, together: bool, read_back: Document) -> tuple[str, str]:
     return KEPT, f"kept its promise ({level}): {_missing(read_back)}"
 
 
-def _missing(read_back: Document) -> str:
+def _missing(read_back: ReadBackStated) -> str:
     gone = f", and {read_back['gone']:,} rows that were there before the load are gone" if read_back["gone"] else ""
     if not read_back["missing"]:
         return f"none of {read_back['acknowledged']:,} acknowledged writes is missing{gone}"

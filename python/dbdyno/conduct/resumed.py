@@ -28,10 +28,12 @@ from dbdyno.experiment.read import NamedExperiment, read_experiment
 from dbdyno.experiment.system_spec import bare_name
 from dbdyno.experiment.trials import Preparation, Trial, expand, is_step_of
 from dbdyno.experiment.workloads import Kind
+from dbdyno.results.facts import PreparationFacts, RunFacts, TrialFacts
 from dbdyno.results.jsonfiles import read_object
 from dbdyno.results.lock import locked
 from dbdyno.results.model import Trial as Recorded
 from dbdyno.results.read import read_run_json, read_trial
+from dbdyno.results.stated import OriginStated, ServerStated, SessionStated
 from dbdyno.results.understood import understood
 from dbdyno.results.write import RunFolder
 from dbdyno.systems.running.guard import Guard
@@ -75,12 +77,13 @@ class ResumedRun(Beginning):
 
     def __init__(self, path: Path, command: str) -> None:
         self._path, self._command = path, command
-        self._document = read_run_json(path)
+        document = read_run_json(path)
+        self._facts, self._keys = RunFacts.read(document), tuple(document)
         if not (path / "experiment.toml").is_file():
-            again = self._document.get("command")
+            again = self._facts.command
             raise UserError(f"{path}: ended before anything was recorded; run it again: {again}")
         read = read_experiment(str(path / "experiment.toml"))
-        self.named = NamedExperiment(str(self._document["experiment"]), read.experiment)
+        self.named = NamedExperiment(str(document["experiment"]), read.experiment)
         self._environment = _environment_of(path)
         self._warnings = list(_warnings(path, self._environment, describe_conditions()))
         self._earlier = Earlier()
@@ -89,8 +92,8 @@ class ResumedRun(Beginning):
     def choose(self, resolved: Resolved) -> Resolved:
         """Return the systems that the run began with; one that was left out then stays so."""
         with understood(self._path):
-            labels: list[str] = self._document["systems"]
-            left_out = {system["system"]: system["reason"] for system in self._document.get("skipped", ())}
+            labels = self._facts.systems
+            left_out = {system["system"]: system["reason"] for system in self._facts.skipped}
         there = {spec.label: spec for spec in resolved.systems}
         missing = {spec.label: reason for spec, reason in resolved.skipped}
         if lacking := [label for label in labels if label not in there]:
@@ -102,7 +105,7 @@ class ResumedRun(Beginning):
 
     def plan(self, experiment: Experiment, resolved: Resolved) -> list[Preparation]:
         with understood(self._path):
-            names: list[str] = self._document["trials"]
+            names = self._facts.trials
             planned = expand(experiment, resolved.systems)
             planned += passes_of(experiment, resolved.systems, planned, names)
             firsts = {trial.name: trial for preparation in planned for trial in preparation.trials}
@@ -124,17 +127,17 @@ class ResumedRun(Beginning):
         A search whose closed loop is not complete begins anew, at other rates, so its steps are no longer planned.
         """
         outcomes: dict[str, Outcome] = {}
-        servers: dict[str, Sequence[Document]] = {}
+        servers: dict[str, Sequence[ServerStated]] = {}
         names: list[str] = []
-        for name in self._document["trials"]:
+        for name in self._facts.trials:
             first = firsts.get(name) or firsts[_search_of(name, firsts)]
             if name != first.name and first.name not in outcomes:
                 continue
             names.append(name)
             if (recorded := _read_complete(self._path, name, experiment)) is not None:
                 outcomes[name] = _outcome_of(replace(first, name=name), recorded)
-                servers.setdefault(recorded.label, recorded.about.get("servers") or ())
-        concluded = (search for search in self._document.get("find_rate", ()) if search["open_above"] is not None)
+                servers.setdefault(recorded.label, recorded.facts.servers or ())
+        concluded = (search for search in self._facts.find_rate or () if search["open_above"] is not None)
         searched = frozenset(search["first"] for search in concluded if search["first"] in outcomes)
         return Earlier(outcomes, searched, servers), names
 
@@ -152,8 +155,10 @@ class ResumedRun(Beginning):
             with guard.scratch() as logs:
                 try:
                     system.start(make_launch_of(experiment.of(preparation.system), guard, logs))
-                    origins = system.origins()
-                    servers = [{**server, **origins.get(server["name"], {})} for server in system.servers()]
+                    origins, started = system.origins(), system.servers()
+                    servers: list[ServerStated] = [
+                        {**server, **origins.get(server["name"], OriginStated())} for server in started
+                    ]
                     self._earlier.refuse_other_servers(label, servers)
                 except RunFailed as failure:
                     raise UserError(f"{self._path}: {failure}") from None
@@ -172,24 +177,32 @@ class ResumedRun(Beginning):
             sessions[-1]["records"] = str(kept.relative_to(self._path))
             _move_incomplete(self._path, kept, self._earlier.outcomes)
             sessions.append({"started_unix_s": time.time(), "command": self._command, "warnings": self._warnings})
-            journal = Journal(folder, self._document | self._rest() | {"sessions": sessions})
+            journal = Journal(folder, self._resumed(sessions), (*self._keys, "sessions"))
         yield folder, journal
 
-    def _rest(self) -> Document:
-        """Return what `run.json` says anew; a search without an answer goes on, so nothing is said of it yet."""
-        state = {"state": "running", "reason": None, "ended_unix_s": None, "trials": self._names}
-        if "find_rate" in self._document:
-            searches = self._document["find_rate"]
-            state["find_rate"] = [search for search in searches if search["first"] in self._earlier.searched]
-        return state
+    def _resumed(self, sessions: list[SessionStated]) -> RunFacts:
+        """Return `run.json` as the run goes on; a search without an answer is not in it yet."""
+        searches = self._facts.find_rate
+        if searches is not None:
+            searches = [search for search in searches if search["first"] in self._earlier.searched]
+        return replace(
+            self._facts,
+            state="running",
+            reason=None,
+            ended_unix_s=None,
+            trials=self._names,
+            find_rate=searches,
+            sessions=sessions,
+        )
 
-    def _sessions(self) -> list[Document]:
+    def _sessions(self) -> list[SessionStated]:
         """Return all sessions so far; of one that was killed, the last thing it wrote is its end."""
-        first = {"started_unix_s": self._document["started_unix_s"], "command": self._document.get("command")}
-        sessions: list[Document] = [dict(session) for session in self._document.get("sessions", [first])]
+        facts = self._facts
+        first: SessionStated = {"started_unix_s": facts.started_unix_s, "command": facts.command}
+        sessions = [session.copy() for session in facts.sessions or [first]]
         written = [self._path / "run.json", *(file for kind in _WRITTEN for file in self._path.glob(f"{kind}/*/*"))]
-        ended = self._document.get("ended_unix_s") or max(file.stat().st_mtime for file in written)
-        sessions[-1] |= {"ended_unix_s": ended} | {key: self._document.get(key) for key in ("state", "reason")}
+        ended = facts.ended_unix_s or max(file.stat().st_mtime for file in written)
+        sessions[-1] |= {"ended_unix_s": ended, "state": facts.state, "reason": facts.reason}
         return sessions
 
     def recall(self, context: Context, preparations: list[Preparation]) -> Context:
@@ -199,16 +212,17 @@ class ResumedRun(Beginning):
         return replace(context, earlier=self._earlier)
 
     def _recall(self, context: Context, preparations: list[Preparation]) -> None:
-        prepared = [read_object(file) for file in sorted(self._path.glob("preparations/*/preparation.json"))]
+        files = sorted(self._path.glob("preparations/*/preparation.json"))
+        prepared = [PreparationFacts.read(read_object(file)) for file in files]
         for preparation in preparations:
-            like = {"system": bare_name(preparation.system), "workload": str(preparation.workload)}
-            alike = [about for about in prepared if like.items() <= about.items()]
-            restored = any(about.get("data") == "restored" for about in alike)
-            if restored or any("not_restored" in about for about in alike):
+            like = bare_name(preparation.system), str(preparation.workload)
+            alike = [facts for facts in prepared if (facts.system, facts.workload) == like]
+            restored = any(facts.data == "restored" for facts in alike)
+            if restored or any(facts.not_restored is not None for facts in alike):
                 context.states.decide(preparation, restored)
         for outcome in self._earlier.outcomes.values():
-            about = read_object(self._path / "trials" / outcome.trial.name / "trial.json")
-            for query in (about.get("analysis") or {}).get("queries", ()):
+            facts = TrialFacts.read(read_object(self._path / "trials" / outcome.trial.name / "trial.json"))
+            for query in facts.analysis["queries"] if facts.analysis else ():
                 asked = data_of(context.experiment.of(outcome.trial.system), outcome.trial.workload), query["name"]
                 context.answers.setdefault(asked, (outcome.trial.system.label, query["answer"]))
 

@@ -2,15 +2,14 @@
 
 import time
 from contextlib import suppress
-from dataclasses import dataclass, field
+from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import Any
 
 import numpy as np
 
 from dbdyno.conduct.ceiling import measure_ceiling
 from dbdyno.conduct.confirm import confirm_limit
-from dbdyno.conduct.context import Context
+from dbdyno.conduct.context import Ceiling, Context
 from dbdyno.conduct.events import Events
 from dbdyno.conduct.listener import Outcome
 from dbdyno.conduct.load_client import Summary, execute, why_it_failed
@@ -28,21 +27,20 @@ from dbdyno.experiment.rate import Rate
 from dbdyno.experiment.system_spec import bare_name
 from dbdyno.experiment.think_time import ThinkTime
 from dbdyno.experiment.trials import Trial
-from dbdyno.results.facts import TrialFacts
+from dbdyno.results.facts import SystemFacts, TrialFacts
 from dbdyno.results.read import read_trial
-from dbdyno.results.write import write_object
+from dbdyno.results.stated import CountersStated, GroupStated, HostStated, PaceStated, RateStated, ServerStated
+from dbdyno.results.write import write_object, write_trial
 from dbdyno.stats.stability import Stability, stability
 from dbdyno.stats.stalls import Stalls
 from dbdyno.systems.base import System
 from dbdyno.systems.running.volume import Volume
 from dbdyno.verdict.judge import judge_folder
 
-Document = dict[str, Any]
-
 
 @dataclass(frozen=True)
 class Prepared:
-    """A system that is started and loaded; facts: what `trial.json` says of it in each of its trials.
+    """A system that is started and loaded. facts: stated in each of its trials.
 
     volume: the file system of its data, where its power is to be cut.
     """
@@ -50,8 +48,12 @@ class Prepared:
     system: System
     name: str
     folder: Path
-    facts: Document = field(default_factory=dict)
+    facts: SystemFacts
     volume: Volume | None = None
+
+    def describe(self, context: Context, trial: Trial) -> TrialFacts:
+        """Return `trial.json` as it is when one of its trials begins."""
+        return describe_trial(context, trial, self.name).on(self.facts)
 
 
 def run_trial(context: Context, prepared: Prepared, trial: Trial) -> Outcome:
@@ -70,48 +72,49 @@ def _run_trial(context: Context, prepared: Prepared, trial: Trial, stall: StallP
     plan = make_trial_plan(context.experiment, context.folder.name, store, trial)
     ceiling = _ceiling(context, trial, plan)
     folder = context.folder.trial(trial.name)
-    document = describe_trial(context, trial, prepared.name) | prepared.facts | ceiling
-    document |= {"server_pids": prepared.system.server_pids()}
+    facts = _under(ceiling, replace(prepared.describe(context, trial), server_pids=prepared.system.server_pids()))
     logs = _log_sizes(prepared.folder)
     before, cpu_before_s = _counters(prepared.system), time.process_time()
-    write_object(
-        folder / "trial.json", document | {"server_counters": {name: {"before": before[name]} for name in before}}
-    )
+    counted: dict[str, CountersStated] = {name: {"before": before[name]} for name in before}
+    write_trial(folder, replace(facts, server_counters=counted))
     observer = observer_of(context, prepared.system, folder)
     events = Events(context, prepared.system, folder)
     try:
         with events:
-            summary, more = _execute(context, plan, secrets, folder, events, observer, stall)
-        document |= more | take_library(prepared.system, summary, prepared.folder)
-        context.earlier.refuse_other_servers(trial.system.label, document.get("servers", ()))
+            summary, hosts = _execute(context, plan, secrets, folder, events, observer, stall)
+        servers = take_library(prepared.system, summary, prepared.folder)
+        facts = replace(facts, hosts=hosts, servers=facts.servers if servers is None else servers)
+        context.earlier.refuse_other_servers(trial.system.label, facts.servers)
         state, reason = judge(summary, folder, prepared.system.death(), context.interrupts.requested)
-        reason = with_setting(reason, TrialFacts.read(document))
+        reason = with_setting(reason, facts)
         if state == "complete" and (failure := events.failure()):
             state, reason = "failed", failure
     except RunFailed as failed:
         summary, state, reason = Summary(), "failed", str(failed)
     after = {} if prepared.system.death() or events.took_away else _counters(prepared.system)
-    document |= {
-        "ended_unix_s": time.time(),
-        "state": state,
-        "reason": reason,
-        "exit_status": summary.exit_status,
-        **({"events": events.documents()} if events.happenings else {}),
-        "server_counters": {name: {"before": before[name], "after": after[name]} for name in before if name in after},
-        "python_cpu_s": round(time.process_time() - cpu_before_s, 3),
-        "data_bytes": prepared.system.data_bytes(),
-    } | (stall.marks() if stall else {})
-    document |= end_observing(context, observer, folder, TrialFacts.read(document))
+    facts = replace(
+        facts,
+        ended_unix_s=time.time(),
+        state=state,
+        reason=reason,
+        exit_status=summary.exit_status,
+        events=events.documents() if events.happenings else None,
+        server_counters={name: {"before": before[name], "after": after[name]} for name in before if name in after},
+        python_cpu_s=round(time.process_time() - cpu_before_s, 3),
+        data_bytes=prepared.system.data_bytes(),
+        profiled=stall.marks() if stall else None,
+    )
+    facts = end_observing(context, observer, folder, facts)
     if summary.seconds:
-        document |= _ceiling(context, trial, plan, summary.transactions / summary.seconds)
+        facts = _under(_ceiling(context, trial, plan, summary.transactions / summary.seconds), facts)
     _copy_logs(prepared.folder, logs, folder)
-    write_object(folder / "trial.json", document)
+    write_trial(folder, facts)
     _judge(folder)
     if stall:
         stall.write(folder / "profile")
     elif context.experiment.profile and state == "complete":
         profile(context, plan, secrets, prepared.system.server_pids(), folder / "profile")
-    completed, seconds, even = _measured(summary, folder, TrialFacts.read(document))
+    completed, seconds, even = _measured(summary, folder, facts)
     outcome = Outcome(trial, state, reason, completed, seconds, summary.errors, even, _stalls(folder))
     context.listener.trial_ended(outcome)
     if context.experiment.confirm_limit and state == "complete" and trial.step is None:
@@ -127,11 +130,10 @@ def _execute(
     events: Events,
     observer: AnyObserver | None,
     stall: StallProfile | None,
-) -> tuple[Summary, Document]:
+) -> tuple[Summary, list[HostStated] | None]:
     """Run a trial's load on this host, or on those of the experiment; returns what `trial.json` says of these too."""
     if context.crew:
-        summary, hosts = execute_on_hosts(context, plan, secrets, folder, events.system, observer)
-        return summary, {"hosts": hosts}
+        return execute_on_hosts(context, plan, secrets, folder, events.system, observer)
     supervision = context.supervision(events.death)
 
     def record_came(record: Record) -> None:
@@ -140,19 +142,19 @@ def _execute(
         if stall:
             stall.record_came(record)
 
-    return execute(plan, secrets, folder, supervision, record_came, observer), {}
+    return execute(plan, secrets, folder, supervision, record_came, observer), None
 
 
-def take_library(system: System, summary: Summary, folder: Path) -> Document:
+def take_library(system: System, summary: Summary, folder: Path) -> list[ServerStated] | None:
     """Have an embedded system take what its library said of itself, and keep it in the folder of its preparation.
 
-    Returns what `trial.json` then says of it in the place of what was said before the library was loaded.
+    Returns its servers, which replace those known before the library was loaded; None if none was loaded.
     """
     if summary.library is None:
-        return {}
+        return None
     system.opened(summary.library)
     write_object(folder / "settings.json", system.all_settings())
-    return {"servers": [{**server, "started_with": None} for server in system.servers()]}
+    return [{**server, "started_with": None} for server in system.servers()]
 
 
 def _measured(summary: Summary, folder: Path, facts: TrialFacts) -> tuple[int, float, Stability]:
@@ -179,86 +181,84 @@ def _judge(folder: Path) -> None:
         judge_folder(folder)
 
 
-def _ceiling(context: Context, trial: Trial, plan: Plan, reached_per_s: float = 0.0) -> Document:
-    """Return what `trial.json` says of the load client alone."""
-    ceiling = measure_ceiling(context, trial.workload, plan, reached_per_s)
-    return {"client_ceiling_per_s": ceiling.per_s, "client_ceiling_note": ceiling.note} if ceiling else {}
+def _ceiling(context: Context, trial: Trial, plan: Plan, reached_per_s: float = 0.0) -> Ceiling | None:
+    """Return the ceiling of the load client alone."""
+    return measure_ceiling(context, trial.workload, plan, reached_per_s)
+
+
+def _under(ceiling: Ceiling | None, facts: TrialFacts) -> TrialFacts:
+    """Return the facts of a trial with its ceiling, if there is one."""
+    if ceiling is None:
+        return facts
+    return replace(facts, client_ceiling_per_s=ceiling.per_s, client_ceiling_note=ceiling.note)
 
 
 def fail_trial(context: Context, trial: Trial, preparation: str, reason: str) -> Outcome:
     """Write down that a trial could not be begun, and why."""
     folder = context.folder.trial(trial.name)
-    document = describe_trial(context, trial, preparation)
-    write_object(folder / "trial.json", document | {"ended_unix_s": time.time(), "state": "failed", "reason": reason})
+    facts = describe_trial(context, trial, preparation)
+    write_trial(folder, replace(facts, ended_unix_s=time.time(), state="failed", reason=reason))
     outcome = Outcome(trial, "failed", reason, 0, 0.0, {})
     context.listener.trial_ended(outcome)
     return outcome
 
 
-def describe_trial(context: Context, trial: Trial, preparation: str) -> Document:
-    """Return `trial.json` as it is when a trial begins."""
+def describe_trial(context: Context, trial: Trial, preparation: str) -> TrialFacts:
+    """Return `trial.json` as it is when a trial begins, if nothing is known of its system."""
     experiment, system = context.experiment, trial.system
+    return TrialFacts(
+        trial=trial.name,
+        preparation=preparation,
+        system=bare_name(system),
+        label=system.label,
+        client=trial.client,
+        settings=given_settings(trial),
+        embedded=False,
+        attached=system.attached,
+        durability={"class": "unknown", "reason": "the system was not started"},
+        restart=experiment.restart,
+        workload=str(trial.workload),
+        options=experiment.options,
+        rows=experiment.rows,
+        clients=trial.clients,
+        pipeline=trial.pipeline,
+        network_delay_us=trial.network_delay_us,
+        rate=_describe_rate(experiment.arrivals, trial.rate) if trial.rate else None,
+        repeat=trial.repeat,
+        seconds=experiment.seconds,
+        warmup_seconds=experiment.warmup_seconds,
+        warmup=experiment.warmup,
+        client_cpus=experiment.cpus.client,
+        load_threads=experiment.load_threads,
+        data_dir=experiment.data_dir,
+        variant=system.variant.words,
+        started_unix_s=time.time(),
+        state="running",
+        server_counters={},
+        pace=_describe_pace(experiment),
+        client_groups=_describe_groups(experiment, trial),
+    )
+
+
+def _describe_pace(experiment: Experiment) -> PaceStated | None:
+    """Return what all clients share of pauses and connections, if there is any."""
+    if not (experiment.think_time or experiment.transactions_per_connection):
+        return None
     return {
-        "trial": trial.name,
-        "preparation": preparation,
-        "system": bare_name(system),
-        "label": system.label,
-        "client": trial.client,
-        "settings": given_settings(trial),
-        "servers": [],
-        "embedded": False,
-        "attached": system.attached,
-        "durability": {"class": "unknown", "reason": "the system was not started"},
-        "data": None,
-        "cache_state": None,
-        "restart": experiment.restart,
-        "answered_unix_s": None,
-        "workload": str(trial.workload),
-        "options": experiment.options,
-        "rows": experiment.rows,
-        "clients": trial.clients,
-        "pipeline": trial.pipeline,
-        "network_delay_us": trial.network_delay_us,
-        "rate": _describe_rate(experiment.arrivals, trial.rate) if trial.rate else None,
-        "client_ceiling_per_s": None,
-        "client_ceiling_note": None,
-        "repeat": trial.repeat,
-        "seconds": experiment.seconds,
-        "warmup_seconds": experiment.warmup_seconds,
-        "warmup": experiment.warmup,
-        "client_cpus": experiment.cpus.client,
-        "load_threads": experiment.load_threads,
-        "data_dir": experiment.data_dir,
-        "variant": system.variant.words,
-        "server_cpus": None,
-        "memory_limit_bytes": None,
-        "started_unix_s": time.time(),
-        "ended_unix_s": None,
-        "state": "running",
-        "reason": None,
-        "exit_status": None,
-        "server_counters": {},
-        "python_cpu_s": None,
-        "observer_cpu_s": None,
-        "not_seen": [],
-        **_describe_pace(experiment, trial),
+        "think_time": experiment.think_time.words if experiment.think_time else None,
+        "transactions_per_connection": experiment.transactions_per_connection or 0,
     }
 
 
-def _describe_pace(experiment: Experiment, trial: Trial) -> Document:
-    """Return the groups of clients, and what all share of pauses and connections, as far as there are any."""
-    pace: Document = {}
-    if experiment.think_time or experiment.transactions_per_connection:
-        think_time = experiment.think_time.words if experiment.think_time else None
-        per_connection = experiment.transactions_per_connection or 0
-        pace["pace"] = {"think_time": think_time, "transactions_per_connection": per_connection}
-    if experiment.groups:
-        pairs = zip(experiment.groups, plan_groups(experiment, trial), strict=True)
-        pace["client_groups"] = [_describe_group(group, planned, trial) for group, planned in pairs]
-    return pace
+def _describe_groups(experiment: Experiment, trial: Trial) -> list[GroupStated] | None:
+    """Return the groups of clients, if there are any."""
+    if not experiment.groups:
+        return None
+    pairs = zip(experiment.groups, plan_groups(experiment, trial), strict=True)
+    return [_describe_group(group, planned, trial) for group, planned in pairs]
 
 
-def _describe_group(group: Group, planned: GroupDocument, trial: Trial) -> Document:
+def _describe_group(group: Group, planned: GroupDocument, trial: Trial) -> GroupStated:
     rate, think_time = group.rate_of(trial.workload.options), planned["think_time"]
     return {
         "name": group.name,
@@ -272,21 +272,23 @@ def _describe_group(group: Group, planned: GroupDocument, trial: Trial) -> Docum
     }
 
 
-def _describe_rate(arrivals: str | None, rate: Rate) -> Document:
+def _describe_rate(arrivals: str | None, rate: Rate) -> RateStated:
     """Return a rate as `trial.json` has it, in the words of an experiment, and what a share is of."""
-    written = rate.as_written()
+    by = arrivals or "constant"
     if rate.share:
-        per_s = rate.per_s[0] if rate.per_s else None
-        capacity = {"capacity_per_s": rate.capacity_per_s, "capacity_of": rate.capacity_of}
         return {
-            "arrivals": arrivals or "constant",
-            "per_s": per_s,
+            "arrivals": by,
+            "per_s": rate.per_s[0] if rate.per_s else None,
             "share": rate.share,
-            **capacity,
+            "capacity_per_s": rate.capacity_per_s,
+            "capacity_of": rate.capacity_of,
             "words": rate.words,
         }
-    shape = written if isinstance(written, dict) else {"per_s": written}
-    return {"arrivals": arrivals or "constant", **shape, "words": rate.words}
+    if rate.shape == "ramp":
+        return {"arrivals": by, "ramp": list(rate.per_s), "seconds": rate.seconds, "words": rate.words}
+    if rate.shape == "steps":
+        return {"arrivals": by, "steps": list(rate.per_s), "seconds": rate.seconds, "words": rate.words}
+    return {"arrivals": by, "per_s": rate.per_s[0], "words": rate.words}
 
 
 def given_settings(trial: Trial) -> dict[str, str]:

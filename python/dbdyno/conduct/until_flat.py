@@ -7,6 +7,7 @@ from dbdyno.conduct.context import Context
 from dbdyno.experiment.model import MOST_CLIENTS
 from dbdyno.experiment.trials import Cell, Trial, cell_of
 from dbdyno.results.read import read_trial
+from dbdyno.results.stated import LeftOutStated
 from dbdyno.results.usable import unusable
 from dbdyno.stats.flatness import Flat, flatness
 
@@ -57,7 +58,7 @@ class UntilFlat:
             sweep.rates_per_s.append(rates)
 
     def _leave_out(self, ended: Trial, further: Sequence[Trial], sentence: str) -> None:
-        about = {
+        about: LeftOutStated = {
             "system": ended.system.label,
             "workload": str(ended.workload),
             "pipeline": ended.pipeline,

@@ -106,7 +106,7 @@ class Compared:
 
 def variants_of(run: Run) -> dict[str, Mapping[str, str]]:
     """Return the variant of each system of a run, by label, in words."""
-    return {trial.label: trial.facts.variant for trial in run.trials if trial.system is not None}
+    return {trial.label: trial.facts.variant or {} for trial in run.trials if trial.system is not None}
 
 
 def cell_of(trial: Trial) -> Cell:

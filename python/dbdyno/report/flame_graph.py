@@ -14,6 +14,7 @@ from typing import Any
 from zlib import crc32
 
 from dbdyno.report.core.templating import templates
+from dbdyno.results.facts import TrialFacts
 from dbdyno.results.jsonfiles import read_object
 from dbdyno.results.write import write_whole
 
@@ -145,13 +146,16 @@ class Profiled:
     """A profiled trial: its label, its load in words, its stacks by kind, and the transactions/s during the profile."""
 
     def __init__(self, folder: Path) -> None:
-        trial, profile = read_object(folder.parent / "trial.json"), read_object(folder / "profile.json")
-        self.folder, self.trial, self.label = folder, folder.parent.name, str(trial["label"])
-        rate = f", {trial['rate']['words']}" if trial["rate"] else ""
-        pipeline = f", pipeline {trial['pipeline']}" if trial["pipeline"] > 1 else ""
-        away = f", {delay_us:,} µs away" if (delay_us := trial.get("network_delay_us")) else ""
-        repeat = f", repetition {trial['repeat']}" if trial["repeat"] > 1 else ""
-        self.load = f"{trial['workload']}, {trial['clients']} clients{rate}{pipeline}{away}{repeat}"
+        facts, profile = (
+            TrialFacts.read(read_object(folder.parent / "trial.json")),
+            read_object(folder / "profile.json"),
+        )
+        self.folder, self.trial, self.label = folder, folder.parent.name, str(facts.label)
+        rate = f", {facts.rate['words']}" if facts.rate else ""
+        pipeline = f", pipeline {facts.pipeline}" if facts.pipeline > 1 else ""
+        away = f", {facts.network_delay_us:,} µs away" if facts.network_delay_us else ""
+        repeat = f", repetition {facts.repeat}" if (facts.repeat or 1) > 1 else ""
+        self.load = f"{facts.workload}, {facts.clients} clients{rate}{pipeline}{away}{repeat}"
         self.rate_per_s: float | None = profile["transactions_per_s"]
         self.seconds: float = profile["seconds"]
         self.stacks = {path.stem: read_folded(path) for path in sorted(folder.glob("*.folded"))}

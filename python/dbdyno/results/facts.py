@@ -1,4 +1,4 @@
-"""The contents of `run.json`, `trial.json` and `preparation.json` (docs/run-folder.md), typed.
+"""The contents of `run.json`, `trial.json` and `preparation.json` (docs/run-folder.md), typed: written and read here.
 
 A key that an older run lacks is `None`, or has the value it stood for then; keys that this version does not know are
 left out.
@@ -7,22 +7,40 @@ left out.
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field, fields
+from dataclasses import dataclass, field, fields, replace
 from typing import Any, Self
 
 from dbdyno.results.stated import (
     AnalysisStated,
     CopyStated,
+    CountersStated,
     CrashStated,
+    DurabilityStated,
     EventStated,
     GroupStated,
+    HostStated,
+    LeftOutStated,
+    LimitStated,
     LoadedStated,
+    NotSeenStated,
     PaceStated,
     ProfiledStated,
     RateStated,
+    SearchStated,
+    ServerStated,
+    SessionStated,
+    SkippedStated,
+    UsageStated,
 )
 
 JsonObject = Mapping[str, Any]
+
+_ONCE = "once"
+
+
+def _once(name: str) -> Mapping[str, str]:
+    """Return the metadata of a fact that its file has from the moment on that the fact `name` is known."""
+    return {_ONCE: name}
 
 
 @dataclass(frozen=True, slots=True)
@@ -32,7 +50,16 @@ class _Facts:
     @classmethod
     def read(cls, value: JsonObject) -> Self:
         """Return the facts of an object; what it lacks has its default."""
-        return cls(**{name: value[name] for name in (field.name for field in fields(cls)) if name in value})
+        return cls(**{name: value[name] for name in (fact.name for fact in fields(cls)) if name in value})
+
+
+def _document(facts: _Facts) -> dict[str, object]:
+    """Return facts as their file has them: in the order of their fields, each from the moment on that it is known."""
+    return {
+        fact.name: getattr(facts, fact.name)
+        for fact in fields(facts)
+        if _ONCE not in fact.metadata or getattr(facts, fact.metadata[_ONCE]) is not None
+    }
 
 
 @dataclass(frozen=True, slots=True)
@@ -78,25 +105,53 @@ class NotSeen(_Facts):
 
 
 @dataclass(frozen=True, slots=True)
-class TrialFacts(_Facts):
-    """`trial.json`. Objects that are handed on as they are stay JSON.
+class SystemFacts:
+    """A started and loaded system, as its preparation and each of its trials state it.
 
     Attributes:
         levers: a setting of the system, with a value, for each limit that it would move.
         background_threads: what the store's background threads of a name do.
-        variant: the keys of the experiment that the system has for itself, in the words of its label.
+        answered_unix_s: when it first answered, in seconds since the epoch.
+        rows, loaded: of a table that was loaded in bulk, else `None`.
     """
 
+    servers: Sequence[ServerStated]
+    embedded: bool
+    server_cpus: Sequence[int] | None
+    memory_limit_bytes: int | None
+    durability: DurabilityStated
+    levers: Mapping[str, str]
+    background_threads: Mapping[str, str]
+    data: str
+    cache_state: str | None
+    answered_unix_s: float
+    rows: int | None = None
+    loaded: LoadedStated | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class TrialFacts(_Facts):
+    """`trial.json`; its keys are the fields, in this order. Objects that are handed on as they are stay JSON.
+
+    Attributes:
+        durability: the class and the reason; `promised` has it typed.
+        levers, background_threads: as `SystemFacts` has them.
+        data_bytes: the store's data on disk at the end; `None` also if it lies elsewhere.
+        usage: what each process used, if it was observed.
+        variant: the keys of the experiment that the system has for itself, in the words of its label; older runs have
+            none, and neither `load_threads` nor `data_dir`.
+    """
+
+    trial: str | None = None
     preparation: str | None = None
     system: str | None = None
     label: str | None = None
     client: str = "native"
     settings: JsonObject | None = None
-    servers: Sequence[JsonObject] = ()
-    server_pids: Mapping[str, int] | None = None
+    servers: Sequence[ServerStated] = ()
     embedded: bool | None = None
     attached: bool | None = None
-    durability: JsonObject | None = None
+    durability: DurabilityStated | None = None
     data: str | None = None
     cache_state: str | None = None
     restart: str | None = None
@@ -108,36 +163,63 @@ class TrialFacts(_Facts):
     pipeline: int = 1
     network_delay_us: int = 0
     rate: RateStated | None = None
-    pace: PaceStated | None = None
-    client_groups: Sequence[GroupStated] = ()
+    client_ceiling_per_s: float | None = None
+    client_ceiling_note: str | None = None
     repeat: int | None = None
     seconds: int | None = None
     warmup_seconds: int | None = None
     warmup: str | None = None
-    profiled: ProfiledStated | None = None
-    client_ceiling_per_s: float | None = None
-    client_ceiling_note: str | None = None
     client_cpus: Sequence[int] | None = None
+    load_threads: int | None = field(default=None, metadata=_once("variant"))
+    data_dir: str | None = field(default=None, metadata=_once("variant"))
+    variant: Mapping[str, str] | None = field(default=None, metadata=_once("variant"))
     server_cpus: Sequence[int] | None = None
     memory_limit_bytes: int | None = None
-    variant: Mapping[str, str] = field(default_factory=dict)
     started_unix_s: float | None = None
     ended_unix_s: float | None = None
     state: str = ""
     reason: str | None = None
-    server_counters: Mapping[str, JsonObject] | None = None
-    observer_cpu_s: float | None = None
+    exit_status: int | None = None
+    server_counters: Mapping[str, CountersStated] | None = None
     python_cpu_s: float | None = None
-    levers: Mapping[str, str] | None = None
-    background_threads: Mapping[str, str] | None = None
-    not_seen: Sequence[JsonObject] = ()
-    data_bytes: int | None = None
-    loaded: LoadedStated | None = None
-    analysis: AnalysisStated | None = None
-    crash: CrashStated | None = None
-    copy: CopyStated | None = None
-    hosts: Sequence[JsonObject] | None = None
-    events: Sequence[EventStated] = ()
+    observer_cpu_s: float | None = None
+    not_seen: Sequence[NotSeenStated] = ()
+    pace: PaceStated | None = field(default=None, metadata=_once("pace"))
+    client_groups: Sequence[GroupStated] | None = field(default=None, metadata=_once("client_groups"))
+    levers: Mapping[str, str] | None = field(default=None, metadata=_once("levers"))
+    background_threads: Mapping[str, str] | None = field(default=None, metadata=_once("background_threads"))
+    loaded: LoadedStated | None = field(default=None, metadata=_once("loaded"))
+    server_pids: Mapping[str, int] | None = field(default=None, metadata=_once("server_pids"))
+    hosts: Sequence[HostStated] | None = field(default=None, metadata=_once("hosts"))
+    events: Sequence[EventStated] | None = field(default=None, metadata=_once("events"))
+    data_bytes: int | None = field(default=None, metadata=_once("python_cpu_s"))
+    profiled: ProfiledStated | None = field(default=None, metadata=_once("profiled"))
+    usage: Sequence[UsageStated] | None = field(default=None, metadata=_once("usage"))
+    analysis: AnalysisStated | None = field(default=None, metadata=_once("analysis"))
+    crash: CrashStated | None = field(default=None, metadata=_once("crash"))
+    copy: CopyStated | None = field(default=None, metadata=_once("copy"))
+
+    def document(self) -> dict[str, object]:
+        """Return it as `trial.json` has it."""
+        return _document(self)
+
+    def on(self, system: SystemFacts) -> TrialFacts:
+        """Return it as a trial of a system that is started and loaded."""
+        return replace(
+            self,
+            servers=system.servers,
+            embedded=system.embedded,
+            server_cpus=system.server_cpus,
+            memory_limit_bytes=system.memory_limit_bytes,
+            durability=system.durability,
+            levers=system.levers,
+            background_threads=system.background_threads,
+            data=system.data,
+            cache_state=system.cache_state,
+            answered_unix_s=system.answered_unix_s,
+            rows=self.rows if system.rows is None else system.rows,
+            loaded=system.loaded,
+        )
 
     @property
     def transactions_in_flight(self) -> int:
@@ -148,7 +230,8 @@ class TrialFacts(_Facts):
     def is_pausing(self) -> bool:
         """True if clients have nothing in flight at times, because they think, wait for an arrival or begin later."""
         thinks = bool(self.pace and self.pace["think_time"])
-        return thinks or any(group["rate"] or group["think_time"] or group["start_s"] for group in self.client_groups)
+        groups = self.client_groups or ()
+        return thinks or any(group["rate"] or group["think_time"] or group["start_s"] for group in groups)
 
     @property
     def automatic_warmup(self) -> bool:
@@ -181,35 +264,105 @@ class TrialFacts(_Facts):
         return Durability.read(self.durability)
 
 
+_BEGUN = ("preparation", "system", "label", "workload", "repeat", "started_unix_s")
+_RESTORED = ("restore_seconds", "loaded_in")
+
+
 @dataclass(frozen=True, slots=True)
 class PreparationFacts(_Facts):
-    """`preparation.json`."""
+    """`preparation.json`; its keys are the fields, in this order.
 
-    loaded_in: str | None = None
-    load_seconds: float | None = None
-    cache_state: str | None = None
-    data: str | None = None
+    Attributes:
+        start_seconds, load_seconds: of a system that was loaded here.
+        not_restored: why a copy of the loaded data is not used.
+        restore_seconds, loaded_in: of a system that was started on a copy of data, and which preparation loaded that.
+    """
+
+    preparation: str | None = None
+    system: str | None = None
+    label: str | None = None
+    workload: str | None = None
+    repeat: int | None = None
+    started_unix_s: float | None = None
+    start_seconds: float | None = field(default=None, metadata=_once("start_seconds"))
+    servers: Sequence[ServerStated] = field(default=(), metadata=_once("data"))
+    embedded: bool | None = field(default=None, metadata=_once("data"))
+    server_cpus: Sequence[int] | None = field(default=None, metadata=_once("data"))
+    memory_limit_bytes: int | None = field(default=None, metadata=_once("data"))
+    durability: DurabilityStated | None = field(default=None, metadata=_once("data"))
+    levers: Mapping[str, str] | None = field(default=None, metadata=_once("levers"))
+    background_threads: Mapping[str, str] | None = field(default=None, metadata=_once("background_threads"))
+    data: str | None = field(default=None, metadata=_once("data"))
+    cache_state: str | None = field(default=None, metadata=_once("data"))
+    answered_unix_s: float | None = field(default=None, metadata=_once("data"))
+    load_seconds: float | None = field(default=None, metadata=_once("load_seconds"))
+    not_restored: str | None = field(default=None, metadata=_once("not_restored"))
+    restore_seconds: float | None = field(default=None, metadata=_once("restore_seconds"))
+    loaded_in: str | None = field(default=None, metadata=_once("loaded_in"))
+    state: str | None = field(default=None, metadata=_once("state"))
+    reason: str | None = field(default=None, metadata=_once("state"))
+
+    def document(self) -> dict[str, object]:
+        """Return it as `preparation.json` has it; a system that was restored and not loaded says that first."""
+        stated = _document(self)
+        if self.start_seconds is not None:
+            return stated
+        restored = {name: stated.pop(name) for name in _RESTORED if name in stated}
+        begun = {name: stated.pop(name) for name in _BEGUN}
+        return begun | restored | stated
+
+    def on(self, system: SystemFacts) -> PreparationFacts:
+        """Return it with what is known of its system once that is started."""
+        return replace(
+            self,
+            servers=system.servers,
+            embedded=system.embedded,
+            server_cpus=system.server_cpus,
+            memory_limit_bytes=system.memory_limit_bytes,
+            durability=system.durability,
+            levers=system.levers,
+            background_threads=system.background_threads,
+            data=system.data,
+            cache_state=system.cache_state,
+            answered_unix_s=system.answered_unix_s,
+        )
 
 
 @dataclass(frozen=True, slots=True)
 class RunFacts(_Facts):
-    """`run.json`."""
+    """`run.json`; its keys are the fields, in this order.
 
+    Attributes:
+        left_out, find_rate, limits, sessions: if a sweep ended early, rates were searched for, the experiment has
+            limits, or the run was resumed; else `None`.
+    """
+
+    format: int | None = None
+    dbdyno: str | None = None
     run: str | None = None
     experiment: str | None = None
     question: str | None = None
     look_for: str | None = None
     command: str | None = None
-    dbdyno: str | None = None
-    state: str | None = None
-    reason: str | None = None
-    order: str | None = None
     started_unix_s: float | None = None
     ended_unix_s: float | None = None
+    state: str | None = None
+    reason: str | None = None
     systems: Sequence[str] = ()
     workloads: Sequence[str] = ()
-    skipped: Sequence[JsonObject] = ()
-    left_out: Sequence[JsonObject] = ()
-    find_rate: Sequence[JsonObject] = ()
-    limits: Sequence[JsonObject] = ()
-    sessions: Sequence[JsonObject] = ()
+    order: str | None = None
+    seed: int | None = None
+    trials: Sequence[str] = ()
+    skipped: Sequence[SkippedStated] = ()
+    left_out: Sequence[LeftOutStated] | None = field(default=None, metadata=_once("left_out"))
+    find_rate: Sequence[SearchStated] | None = field(default=None, metadata=_once("find_rate"))
+    limits: Sequence[LimitStated] | None = field(default=None, metadata=_once("limits"))
+    sessions: Sequence[SessionStated] | None = field(default=None, metadata=_once("sessions"))
+
+    def document(self, keys: Sequence[str] = ()) -> dict[str, object]:
+        """Return it as `run.json` has it.
+
+        keys: those that the file of a resumed run has already, which keep their order.
+        """
+        stated = _document(self)
+        return {name: stated[name] for name in dict.fromkeys([*keys, *stated]) if name in stated}

@@ -46,7 +46,7 @@ class GroupFigures:
 def group_figures(recorded: Recorded, facts: TrialFacts) -> Sequence[GroupFigures]:
     """Return the figures of each group, in the order of the experiment; empty if all clients do the same."""
     operations = {operation.name: operation for operation in recorded.operations}
-    return [_of_group(stated, operations.get(stated["name"]), recorded) for stated in facts.client_groups]
+    return [_of_group(stated, operations.get(stated["name"]), recorded) for stated in facts.client_groups or ()]
 
 
 def warnings_of_groups(recorded: Recorded, facts: TrialFacts) -> Iterator[str]:

@@ -11,7 +11,7 @@ from dbdyno.errors import UserError
 from dbdyno.results.client_limit import client_limited
 from dbdyno.results.conclusions import VERDICT_FORMAT, Conclusions
 from dbdyno.results.confirmation import Confirmation
-from dbdyno.results.facts import JsonObject, TrialFacts
+from dbdyno.results.facts import JsonObject, PreparationFacts, TrialFacts
 from dbdyno.results.identities import warnings_of
 from dbdyno.results.jsonfiles import read_lines, read_object
 from dbdyno.results.model import Preparation, Recorded, Run, Trial, Usage
@@ -95,12 +95,11 @@ def read_trial(folder: Path) -> Trial:
     about = read_object(file)
     if missing := [key for key in _TRIAL_KEYS if key not in about]:
         raise UserError(f"{file}: lacks {', '.join(missing)}")
-    with understood(file):
-        facts = TrialFacts.read(about)
-        summary = read_summary(folder, facts.automatic_warmup, profiled=facts.profiled_seconds)
+    facts = TrialFacts.read(about)
+    summary = read_summary(folder, auto_warmup=facts.automatic_warmup, profiled=facts.profiled_seconds)
     recorded = summary.recorded
-    usage = stated_usage(about, file) or _seen_usage(about, recorded, folder)
-    state, reason = _state(about, recorded)
+    usage = stated_usage(facts, file) or _seen_usage(facts, recorded, folder)
+    state, reason = _state(facts, recorded)
     judged, confirmation = _conclusions(folder / "verdict.json"), _confirmation(folder / "confirmation.json")
     trial = Trial(
         folder.name, state, reason, about, recorded, usage, (), None, folder, judged, confirmation, summary.observed
@@ -128,18 +127,18 @@ def _confirmation(file: Path) -> Confirmation | None:
         return Confirmation.read(read_object(file))
 
 
-def _seen_usage(about: JsonObject, recorded: Recorded, folder: Path) -> tuple[Usage, ...]:
+def _seen_usage(facts: TrialFacts, recorded: Recorded, folder: Path) -> tuple[Usage, ...]:
     """Return the usage that was observed in a trial that was not closed."""
-    return usage_of(read_observations(folder), recorded.window_unix_s) if about["state"] == "running" else ()
+    return usage_of(read_observations(folder), recorded.window_unix_s) if facts.state == "running" else ()
 
 
-def _state(about: JsonObject, recorded: Recorded) -> tuple[str, str | None]:
+def _state(facts: TrialFacts, recorded: Recorded) -> tuple[str, str | None]:
     """The trial's state, where a kill left none that is true."""
-    state, reason = str(about["state"]), about.get("reason")
+    state, reason = str(facts.state), facts.reason
     if state == "failed":
         return state, reason
     # An embedded store that was killed on purpose took its load client with it.
-    if recorded.end is None and not about.get("crash"):
+    if recorded.end is None and not facts.crash:
         return "interrupted", reason or "cut short: the records end before the trial did"
     if state == "running":
         return "interrupted", "dbdyno was killed before it closed this trial"
@@ -155,7 +154,7 @@ def _preparations(folder: Path) -> dict[str, Preparation]:
                 load = record
         name, about = file.parent.name, read_object(file)
         # What was restored was loaded in an earlier preparation, or in this one, as the first of its kind.
-        loaded = preparations.get(str(about.get("loaded_in")))
+        loaded = preparations.get(str(PreparationFacts.read(about).loaded_in))
         rows, seconds = (loaded.rows, loaded.load_seconds) if loaded else (load.get("rows"), load.get("seconds"))
         preparations[name] = Preparation(name, about, rows, seconds)
     return preparations

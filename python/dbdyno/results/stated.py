@@ -113,9 +113,11 @@ class QueryStated(TypedDict):
 
 
 class UnansweredStated(TypedDict):
-    """A query that a store failed, or did not answer in time."""
+    """A query that a store failed, or did not answer in time; `reason` is in its words."""
 
     name: str
+    what: NotRequired[str]
+    sql: NotRequired[str]
     reason: str
 
 
@@ -236,14 +238,19 @@ class CopyStated(TypedDict):
     identical: bool | None
 
 
-class EventStated(TypedDict):
+class EventWorkStated(TypedDict, total=False):
+    """The work of an event, by one of the ways there are."""
+
+    sql: str
+    command: str
+    action: str
+
+
+class EventStated(EventWorkStated):
     """An event beside the load; `state` is `ok`, `failed`, `cut` (it ended with the trial) or `not begun`."""
 
     name: str
     at: int
-    sql: NotRequired[str]
-    command: NotRequired[str]
-    action: NotRequired[str]
     if_fails: str
     state: str
     reason: str | None
@@ -289,19 +296,31 @@ class ClockStated(TypedDict):
     error_s: float
 
 
-class HostStated(TypedDict):
-    """Another host that issued a part of the load."""
+class KnownHostStated(TypedDict):
+    """Another host of a trial, and its clock; runs of earlier versions have clients alone, and say no `role`."""
 
     name: str
+    role: NotRequired[str]
     hostname: str
     address: str
     processors: int
-    clients: SliceStated
     clock_before: ClockStated | None
     clock_after: ClockStated | None
     drift_s: float | None
-    start_skew_s: float | None
+
+
+class HostStated(KnownHostStated):
+    """The same, and `problem` says what went wrong there."""
+
     problem: str | None
+
+
+class ClientHostStated(HostStated):
+    """The same with its part of the load."""
+
+    clients: SliceStated
+    start_skew_s: float | None
+    network: Mapping[str, float | None] | None
     lost: bool
 
 

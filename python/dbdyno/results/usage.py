@@ -7,7 +7,7 @@ from pathlib import Path
 import numpy as np
 
 from dbdyno.errors import UserError
-from dbdyno.results.facts import JsonObject
+from dbdyno.results.facts import TrialFacts
 from dbdyno.results.model import Usage
 from dbdyno.results.samples import Observations
 from dbdyno.results.understood import WRONG
@@ -43,7 +43,7 @@ def _cores(observations: Observations, process: str, measured_unix_s: tuple[floa
     return sum(known) if len(known) == len(rates) else None
 
 
-def stated_usage(about: JsonObject, path: Path) -> tuple[Usage, ...]:
+def stated_usage(facts: TrialFacts, path: Path) -> tuple[Usage, ...]:
     """Return what `trial.json` says was used; nothing where the trial was not observed, or not closed.
 
     Raises:
@@ -51,7 +51,7 @@ def stated_usage(about: JsonObject, path: Path) -> tuple[Usage, ...]:
     """
     try:
         return tuple(
-            Usage(process["process"], process["cores"], process["resident_bytes"]) for process in about.get("usage", ())
+            Usage(process["process"], process["cores"], process["resident_bytes"]) for process in facts.usage or ()
         )
     except WRONG as error:
         raise UserError(f"{path}: its 'usage' cannot be understood: {error!r}") from error

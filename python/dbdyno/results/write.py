@@ -3,12 +3,13 @@
 import json
 import os
 import time
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from itertools import chain, count
 from pathlib import Path
 from typing import Any, BinaryIO
 
 from dbdyno.errors import UserError
+from dbdyno.results.facts import PreparationFacts, RunFacts, TrialFacts
 
 FORMAT = 2
 """Format of the run folder. Format 1, never released, had processes.jsonl instead of observations."""
@@ -27,6 +28,16 @@ def write_whole(path: Path, content: str) -> None:
 def write_object(path: Path, content: Mapping[str, Any]) -> None:
     """Write one JSON object, for people too."""
     write_whole(path, json.dumps(content, indent=1, ensure_ascii=False) + "\n")
+
+
+def write_trial(folder: Path, facts: TrialFacts) -> None:
+    """Write `trial.json` into a trial's folder."""
+    write_object(folder / "trial.json", facts.document())
+
+
+def write_preparation(folder: Path, facts: PreparationFacts) -> None:
+    """Write `preparation.json` into a preparation's folder."""
+    write_object(folder / "preparation.json", facts.document())
 
 
 def write_compact(path: Path, content: Mapping[str, Any]) -> None:
@@ -82,9 +93,9 @@ class RunFolder:
             return cls(path)
         raise UserError(f"{parent / name}: there are a hundred of this name; choose another folder with --out")
 
-    def write_run(self, content: Mapping[str, Any]) -> None:
-        """Write `run.json`."""
-        write_object(self.path / "run.json", content)
+    def write_run(self, facts: RunFacts, keys: Sequence[str] = ()) -> None:
+        """Write `run.json`; keys: those that a resumed run's file has already, in their order."""
+        write_object(self.path / "run.json", facts.document(keys))
 
     def write_experiment(self, toml: str) -> None:
         """Write `experiment.toml`."""

@@ -13,7 +13,7 @@ from typing import Any
 
 from dbdyno.errors import UserError
 from dbdyno.report.core import words
-from dbdyno.results.facts import RunFacts, TrialFacts
+from dbdyno.results.facts import PreparationFacts, RunFacts, TrialFacts
 from dbdyno.results.jsonfiles import read_object
 from dbdyno.results.model import Interval
 from dbdyno.results.understood import understood
@@ -62,8 +62,7 @@ class Live:
             return {"run": run.name, "state": "unreadable", "reason": str(error).replace(f"{run}/", "")}
 
     def _of_run(self, run: Path) -> dict[str, Any]:
-        about = read_object(run / "run.json")
-        facts = RunFacts.read(about)
+        facts = RunFacts.read(read_object(run / "run.json"))
         trials = list(run.glob("trials/*/trial.json"))
         trial = max(trials, key=changed_ns, default=None)
         return {
@@ -71,7 +70,7 @@ class Live:
             "experiment": str(facts.experiment or run.name),
             "question": str(facts.question or ""),
             "state": str(facts.state),
-            "trials": len(about.get("trials") or ()),
+            "trials": len(facts.trials or ()),
             "begun": len(trials),
             "preparing": self._preparing(run, trial) if facts.state == "running" else None,
             "trial": self._of_trial(trial.parent) if trial else None,
@@ -83,12 +82,12 @@ class Live:
         if folder is None or (trial and changed_ns(trial) > changed_ns(folder)):
             return None
         file = folder / "preparation.json"
-        about = read_object(file) if file.is_file() else {}
-        if about.get("state"):
+        facts = PreparationFacts.read(read_object(file) if file.is_file() else {})
+        if facts.state:
             return None
         if self._preparation is None or self._preparation.folder != folder:
             self._preparation = _Loading(folder)
-        return {"system": str(about.get("label") or folder.name), "doing": self._preparation.words()}
+        return {"system": str(facts.label or folder.name), "doing": self._preparation.words()}
 
     def _of_trial(self, folder: Path) -> dict[str, Any]:
         if self._trial is None or self._trial.folder != folder:

@@ -78,7 +78,7 @@ def _again(trial: Trial) -> list[str] | None:
 
 def _system(trial: Trial) -> str:
     """Return the name of the system that a command takes; its variants are those of the experiment."""
-    return base_of(trial.label, trial.facts.variant)
+    return base_of(trial.label, trial.facts.variant or {})
 
 
 def _nothing(_: Trial) -> Iterator[Step]:

@@ -10,10 +10,10 @@ import os
 import time
 from collections.abc import Callable, Iterator
 from contextlib import closing
-from dataclasses import asdict, dataclass
+from dataclasses import dataclass, replace
 from functools import partial
 from pathlib import Path
-from typing import Any, Generic, TypeVar
+from typing import Generic, TypeVar
 
 from dbdyno.analytics.analysis import Analysis
 from dbdyno.analytics.answers import Answer, difference, plain
@@ -23,16 +23,18 @@ from dbdyno.analytics.table import Query, Table
 from dbdyno.conduct.context import Context, data_of
 from dbdyno.conduct.kinds.base import WorkloadKind, refuse_load
 from dbdyno.conduct.listener import Outcome
+from dbdyno.conduct.loading import Loaded
 from dbdyno.conduct.own_records import conclusion, hello
 from dbdyno.conduct.streams import Streams
-from dbdyno.conduct.trial import Prepared, describe_trial
+from dbdyno.conduct.trial import Prepared
 from dbdyno.conduct.waiting import wait_for
 from dbdyno.contract import ProgressRecord, Record
 from dbdyno.errors import DbdynoError, RunFailed, UserError
 from dbdyno.experiment.model import Experiment
 from dbdyno.experiment.trials import Preparation, Trial
 from dbdyno.experiment.workload_spec import WorkloadSpec
-from dbdyno.results.write import Lines, write_object
+from dbdyno.results.stated import LoadedStated, QueryStated, UnansweredStated
+from dbdyno.results.write import Lines, write_trial
 from dbdyno.systems.analyst import Analyst
 from dbdyno.systems.base import System
 from dbdyno.systems.space import Space
@@ -43,7 +45,6 @@ STREAMS = "streams"
 LOAD_TIMEOUT_S = 24 * 3600
 DROP_CACHES = Path("/proc/sys/vm/drop_caches")
 
-Document = dict[str, Any]
 Result = TypeVar("Result")
 Connection = TypeVar("Connection", Analyst, Streams)
 
@@ -70,7 +71,7 @@ class AnalysisKind(WorkloadKind):
         batch_bytes = min(file_bytes, analysis.row_bytes * BATCH_ROWS)
         return Space(disk_bytes=batch_bytes + file_bytes * system.table_share)
 
-    def load(self, context: Context, preparation: Preparation, system: System, folder: Path) -> Document:
+    def load(self, context: Context, preparation: Preparation, system: System, folder: Path) -> Loaded:
         return load_table(context, preparation.workload, system, folder)
 
     def run(self, context: Context, prepared: Prepared, trial: Trial) -> Iterator[Outcome]:
@@ -87,8 +88,8 @@ def streams_of(workload: WorkloadSpec) -> int:
     return int(workload.option(STREAMS)) if STREAMS in workload.definition.options else 1
 
 
-def load_table(context: Context, workload: WorkloadSpec, system: System, folder: Path) -> Document:
-    """Make and load the table; returns what `trial.json` says of it. Only the store's own work is in `seconds`.
+def load_table(context: Context, workload: WorkloadSpec, system: System, folder: Path) -> Loaded:
+    """Make and load the table; returns how that went. Only the store's own work is in `seconds`.
 
     Raises UserError for files that cannot be loaded, RunFailed if the store fails.
     """
@@ -103,7 +104,7 @@ def load_table(context: Context, workload: WorkloadSpec, system: System, folder:
         files = analysis.files(experiment.rows, experiment.seed, scratch, context.listener.said)
         rows = _fill(context, spent, analysis.table, files, records)
         size_bytes = spent.on(lambda: analyst.finish(analysis.table), LOAD_TIMEOUT_S)
-        loaded = {
+        loaded: LoadedStated = {
             "rows": rows,
             "seconds": round(spent.seconds, 3),
             "rows_per_s": round(rows / spent.seconds, 1),
@@ -113,7 +114,7 @@ def load_table(context: Context, workload: WorkloadSpec, system: System, folder:
         }
         records.append_object({"record": "phase", "phase": "load", "state": "end", **loaded})
         records.append_object({"record": "end", "status": "complete", "reason": None})
-    return {"loaded": loaded, "rows": rows}
+    return Loaded(table=loaded)
 
 
 def _fill(context: Context, spent: _Spent[Analyst], table: Table, batches: Iterator[Batch], records: Lines) -> int:
@@ -178,15 +179,18 @@ class Asked:
     answer: Answer
     differs: str | None
 
-
-@dataclass(frozen=True)
-class Unanswered:
-    """A query that a store failed, or did not answer in time; reason: in its words."""
-
-    name: str
-    what: str
-    sql: str
-    reason: str
+    def stated(self) -> QueryStated:
+        """Return it as `trial.json` and its record have it."""
+        return {
+            "name": self.name,
+            "what": self.what,
+            "sql": self.sql,
+            "columns": self.columns,
+            "cold_s": self.cold_s,
+            "hot_s": self.hot_s,
+            "answer": self.answer,
+            "differs": self.differs,
+        }
 
 
 def run_analysis(context: Context, prepared: Prepared, trial: Trial) -> Outcome:
@@ -196,15 +200,14 @@ def run_analysis(context: Context, prepared: Prepared, trial: Trial) -> Outcome:
     """
     context.listener.trial_begins(trial)
     folder = context.folder.trial(trial.name)
-    document = describe_trial(context, trial, prepared.name) | prepared.facts
-    document |= {"seconds": None, "cache_state": _cold_state()}
-    write_object(folder / "trial.json", document)
+    facts = replace(prepared.describe(context, trial), seconds=None, cache_state=_cold_state())
+    write_trial(folder, facts)
     asked: list[Asked] = []
-    unanswered: list[Unanswered] = []
+    unanswered: list[UnansweredStated] = []
     records = Lines(folder / "records.jsonl")
     with closing(records):
         analysis = find_analysis(trial.workload)
-        every = analysis.queries(document["rows"])
+        every = analysis.queries(facts.rows or 0)
         records.append_object(hello("pass", [(query.name, "analyse", analysis.table.name) for query in every]))
         records.append_object({"record": "phase", "phase": "run", "state": "begin", "at_unix_s": time.time()})
         try:
@@ -214,29 +217,32 @@ def run_analysis(context: Context, prepared: Prepared, trial: Trial) -> Outcome:
                 try:
                     asked.append(_ask(context, prepared.system, query, trial))
                 except RunFailed as no_answer:
-                    unanswered.append(Unanswered(query.name, query.what, query.sql, str(no_answer)))
+                    unanswered.append(_unanswered(query, str(no_answer)))
                     continue
-                records.append_object({"record": "query", **asdict(asked[-1])})
+                records.append_object({"record": "query", **asked[-1].stated()})
             state, reason = _judge(asked, unanswered)
         except DbdynoError as failure:
             state, reason = "failed", str(failure)
         for record in _records(asked, unanswered, len(every), reason if state == "failed" else None):
             records.append_object(record)
-    document |= {
-        "ended_unix_s": time.time(),
-        "state": state,
-        "reason": reason,
-        "analysis": {
-            "cold": _cold_words(),
-            "queries": [asdict(query) for query in asked],
-            "unanswered": [asdict(query) for query in unanswered],
-        },
-    }
-    write_object(folder / "trial.json", document)
+    queries = [query.stated() for query in asked]
+    facts = replace(
+        facts,
+        ended_unix_s=time.time(),
+        state=state,
+        reason=reason,
+        analysis={"cold": _cold_words(), "queries": queries, "unanswered": unanswered},
+    )
+    write_trial(folder, facts)
     hot_s = sum(sum(query.hot_s) for query in asked)
     outcome = Outcome(trial, state, reason, HOT_RUNS if len(asked) == len(every) else 0, hot_s, {})
     context.listener.trial_ended(outcome)
     return outcome
+
+
+def _unanswered(query: Query, reason: str) -> UnansweredStated:
+    """Return a query that a store failed, or did not answer in time; reason: in its words."""
+    return {"name": query.name, "what": query.what, "sql": query.sql, "reason": reason}
 
 
 def _ask(context: Context, system: System, query: Query, trial: Trial) -> Asked:
@@ -283,21 +289,23 @@ def _cold_words() -> str:
     return "the store started anew before each query; files may have been in the page cache, which only root can drop"
 
 
-def _judge(asked: list[Asked], unanswered: list[Unanswered]) -> tuple[str, str | None]:
+def _judge(asked: list[Asked], unanswered: list[UnansweredStated]) -> tuple[str, str | None]:
     differing = [query for query in asked if query.differs]
     every = len(asked) + len(unanswered)
     said = []
     if unanswered:
-        said.append(f"{len(unanswered)} of {every} queries have no answer; {unanswered[0].reason}")
+        said.append(f"{len(unanswered)} of {every} queries have no answer; {unanswered[0]['reason']}")
     if differing:
         said.append(f"{len(differing)} of {every} answers differ; {differing[0].name}: {differing[0].differs}")
     return ("failed", "; ".join(said)) if said else ("complete", None)
 
 
-def _records(asked: list[Asked], unanswered: list[Unanswered], every: int, failure: str | None) -> Iterator[Record]:
+def _records(
+    asked: list[Asked], unanswered: list[UnansweredStated], every: int, failure: str | None
+) -> Iterator[Record]:
     """Yield the records after the queries: a pass cold, marked as warm-up, and the passes hot."""
     passes = [{query.name: query.cold_s for query in asked}]
     passes += [{query.name: query.hot_s[run] for query in asked} for run in range(HOT_RUNS)]
     checks = {f"{query.name}: the same answer of every store": query.differs for query in asked}
-    checks |= {f"{query.name}: an answer": query.reason for query in unanswered}
+    checks |= {f"{query['name']}: an answer": query["reason"] for query in unanswered}
     return conclusion(passes, len(asked) == every, checks, failure, warmup_passes=1)

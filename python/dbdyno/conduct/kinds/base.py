@@ -5,11 +5,10 @@ from __future__ import annotations
 from abc import ABC, abstractmethod
 from collections.abc import Iterator, Mapping
 from pathlib import Path
-from typing import Any
 
 from dbdyno.conduct.context import Context
 from dbdyno.conduct.listener import Outcome
-from dbdyno.conduct.loading import load_rows, loading_clients
+from dbdyno.conduct.loading import Loaded, load_rows, loading_clients
 from dbdyno.conduct.states import SPARE_ROOM
 from dbdyno.conduct.trial import Prepared
 from dbdyno.errors import UserError
@@ -19,8 +18,6 @@ from dbdyno.experiment.workload_spec import WorkloadSpec
 from dbdyno.systems.base import System
 from dbdyno.systems.running.volume import Volume
 from dbdyno.systems.space import Space
-
-Document = dict[str, Any]
 
 
 class WorkloadKind(ABC):
@@ -51,8 +48,8 @@ class WorkloadKind(ABC):
         del context, workload
         return None
 
-    def load(self, context: Context, preparation: Preparation, system: System, folder: Path) -> Document:
-        """Make and fill the tables, recorded in `folder`; returns what `trial.json` says of that.
+    def load(self, context: Context, preparation: Preparation, system: System, folder: Path) -> Loaded:
+        """Make and fill the tables, recorded in `folder`; returns the facts that this adds.
 
         Raises RunFailed if they cannot be loaded, KeyboardInterrupt if the run was interrupted.
         """

@@ -9,7 +9,7 @@ from __future__ import annotations
 import time
 from collections.abc import Callable, Iterator
 from contextlib import closing, suppress
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from functools import partial
 from pathlib import Path
 from typing import Any, TypeVar
@@ -20,18 +20,18 @@ from dbdyno.conduct.kinds.base import WorkloadKind, refuse_load
 from dbdyno.conduct.listener import Outcome
 from dbdyno.conduct.own_records import conclusion, hello
 from dbdyno.conduct.tools import TIMEOUT_S, Ran, Tools
-from dbdyno.conduct.trial import Prepared, describe_trial
+from dbdyno.conduct.trial import Prepared
 from dbdyno.conduct.waiting import wait_for
 from dbdyno.errors import RunFailed, UserError
 from dbdyno.experiment.model import Experiment
 from dbdyno.experiment.trials import Trial
 from dbdyno.experiment.workload_spec import WorkloadSpec
-from dbdyno.results.write import Lines, write_object
+from dbdyno.results.stated import CopyStated, CopyStepStated
+from dbdyno.results.write import Lines, write_trial
 from dbdyno.systems.base import System
 from dbdyno.systems.copier import Copier
 from dbdyno.systems.space import Space
 
-Document = dict[str, Any]
 Result = TypeVar("Result")
 
 COPY_ROOM = 3
@@ -92,8 +92,8 @@ def run_copy(context: Context, prepared: Prepared, trial: Trial) -> Outcome:
     """Dump, restore, compare, and write the trial's folder; a tool that fails makes the trial failed, not the run."""
     context.listener.trial_begins(trial)
     folder = context.folder.trial(trial.name)
-    document = describe_trial(context, trial, prepared.name) | prepared.facts
-    write_object(folder / "trial.json", document | {"seconds": None})
+    facts = replace(prepared.describe(context, trial), seconds=None)
+    write_trial(folder, facts)
     tool, workers = tool_of(trial.workload)
     copied, state, reason = Copied(), "failed", None
     with closing(Lines(folder / "records.jsonl")) as records:
@@ -109,9 +109,9 @@ def run_copy(context: Context, prepared: Prepared, trial: Trial) -> Outcome:
         checks = {f"{table}: the copy is identical": "; ".join(said) or None for table, said in copied.differs.items()}
         for record in conclusion([times] if times else [], copied.restore is not None, checks, reason):
             records.append_object(record)
-    document |= {"ended_unix_s": time.time(), "seconds": None, "state": state, "reason": reason}
+    facts = replace(facts, ended_unix_s=time.time(), state=state, reason=reason)
     programs = list(prepared.system.copy_tools[tool].programs)
-    write_object(folder / "trial.json", document | {"copy": describe(copied, tool, programs, workers)})
+    write_trial(folder, replace(facts, copy=describe(copied, tool, programs, workers)))
     # What a line about it can say in transactions a second says more in rows.
     rows = sum(copied.rows.values()) if copied.restore else 0
     outcome = Outcome(trial, state, reason, rows, sum(times.values()), {})
@@ -179,23 +179,24 @@ def _judge(copied: Copied) -> tuple[str, str | None]:
     return "failed", f"the copy differs in {len(wrong)} of {len(copied.differs)} tables; {table}: {'; '.join(said)}"
 
 
-def describe(copied: Copied, tool: str, programs: list[str], workers: int) -> Document:
+def describe(copied: Copied, tool: str, programs: list[str], workers: int) -> CopyStated:
     """Return what `trial.json` says of a copy (docs/run-folder.md)."""
-    rows = sum(copied.rows.values())
-    steps = {"dump": copied.dump, "restore": copied.restore}
+    rows, dump, restore = sum(copied.rows.values()), copied.dump, copied.restore
     return {
         "tool": tool,
         "programs": programs,
         "workers": workers,
         "rows": rows,
         "dump_bytes": copied.dump_bytes,
-        **{name: ran and _speed(ran, rows, copied.dump_bytes) for name, ran in steps.items()},
+        "dump": _speed(dump, rows, copied.dump_bytes) if dump else None,
+        "restore": _speed(restore, rows, copied.dump_bytes) if restore else None,
         "tables": [
             {
                 "table": table,
                 "rows": count,
                 "dump_bytes": copied.table_bytes.get(table),
-                **{f"{name}_s": ran.table_s.get(table) if ran else None for name, ran in steps.items()},
+                "dump_s": dump.table_s.get(table) if dump else None,
+                "restore_s": restore.table_s.get(table) if restore else None,
                 "differs": copied.differs.get(table),
             }
             for table, count in copied.rows.items()
@@ -205,7 +206,7 @@ def describe(copied: Copied, tool: str, programs: list[str], workers: int) -> Do
     }
 
 
-def _speed(ran: Ran, rows: int, dump_bytes: int) -> Document:
+def _speed(ran: Ran, rows: int, dump_bytes: int) -> CopyStepStated:
     return {
         "seconds": ran.seconds,
         "rows_per_s": rows / ran.seconds,

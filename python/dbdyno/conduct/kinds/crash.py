@@ -13,16 +13,15 @@ from contextlib import contextmanager, suppress
 from dataclasses import replace
 from pathlib import Path
 from threading import Timer
-from typing import Any
 
-from dbdyno.conduct.agreement import hold_against, judge_agreement, read_alone
+from dbdyno.conduct.agreement import agreement_of, hold_against, read_alone
 from dbdyno.conduct.context import Context
 from dbdyno.conduct.kinds.base import WorkloadKind, refuse_keys
 from dbdyno.conduct.listener import Outcome
 from dbdyno.conduct.load_client import Summary, execute, why_it_failed
 from dbdyno.conduct.plan import Plan, make_trial_plan, plan_workload
 from dbdyno.conduct.promise import BROKEN, judge_promise
-from dbdyno.conduct.trial import Prepared, describe_trial
+from dbdyno.conduct.trial import Prepared
 from dbdyno.contract import Phase, ReadBackRecord, Record
 from dbdyno.errors import DbdynoError, RunFailed, UserError
 from dbdyno.experiment.clients import NATIVE
@@ -30,14 +29,13 @@ from dbdyno.experiment.model import Experiment
 from dbdyno.experiment.trials import Trial
 from dbdyno.experiment.workload_spec import WorkloadSpec
 from dbdyno.experiment.workloads import TRANSACTION, WORKLOADS, Kind
-from dbdyno.results.write import write_object
+from dbdyno.results.stated import AgreementStated, CrashStated, ReadBackStated, RepairedStated
+from dbdyno.results.write import write_trial
 from dbdyno.systems import SYSTEMS
 from dbdyno.systems.base import System
 from dbdyno.systems.running import volume
 from dbdyno.systems.running.volume import Volume
 from dbdyno.systems.witness import Witness
-
-Document = dict[str, Any]
 
 PATIENCE_S = 60
 """The load goes on for so long if nobody ends it: it is ended when the store is killed."""
@@ -135,24 +133,32 @@ def run_crash(context: Context, prepared: Prepared, trial: Trial) -> Outcome:
     """
     context.listener.trial_begins(trial)
     folder = context.folder.trial(trial.name)
-    document = describe_trial(context, trial, prepared.name) | prepared.facts | {"seconds": None}
-    write_object(folder / "trial.json", document)
+    facts = replace(prepared.describe(context, trial), seconds=None)
+    write_trial(folder, facts)
     summary = Summary()
     try:
         witnesses = prepared.system.witnesses()
-        crash, summary = _load_until_crash(context, prepared, trial, folder)
+        at_unix_s, summary = _load_until_crash(context, prepared, trial, folder)
         tables = dict.fromkeys(TABLES, context.experiment.rows)
         alone = read_alone(witnesses, tables, folder / LEDGER)
-        result = crash | _recover(context, prepared, trial, folder)
-        result["agreement"] = _agreement(prepared.system, witnesses, tables, alone)
-        reason = _judge(document["durability"]["class"], result)
-        document["crash"], state = result, "failed" if reason else "complete"
+        read_back = _recover(context, prepared, trial, folder)
+        agreement = _agreement(prepared.system, witnesses, tables, alone)
+        verdict, sentence, reason = _judge(facts.promised.level, _writes(prepared.system), read_back, agreement)
+        crash: CrashStated = {
+            "kind": crash_of(trial.workload),
+            "writes": _writes(prepared.system),
+            "at_unix_s": at_unix_s,
+            **read_back,
+            "agreement": agreement,
+            "verdict": verdict,
+            "sentence": sentence,
+        }
+        facts, state = replace(facts, crash=crash), "failed" if reason else "complete"
     except KeyboardInterrupt:
         state, reason = "interrupted", "by the user"
     except DbdynoError as failure:
         state, reason = "failed", str(failure)
-    document |= {"ended_unix_s": time.time(), "state": state, "reason": reason}
-    write_object(folder / "trial.json", document)
+    write_trial(folder, replace(facts, ended_unix_s=time.time(), state=state, reason=reason))
     # What failed when the store was killed is no wrong answer.
     outcome = Outcome(trial, state, reason, summary.transactions, summary.seconds, {})
     context.listener.trial_ended(outcome)
@@ -161,27 +167,25 @@ def run_crash(context: Context, prepared: Prepared, trial: Trial) -> Outcome:
 
 def _agreement(
     system: System, witnesses: list[Witness], tables: dict[str, int], alone: dict[str, int]
-) -> list[Document]:
+) -> list[AgreementStated]:
     if not witnesses:
         return []
     store = system.versions(tables)
-    return [hold_against(witness, store, tables, alone) for witness in witnesses]
+    return [agreement_of(hold_against(witness, store, tables, alone)) for witness in witnesses]
 
 
-def _judge(level: str, crash: Document) -> str | None:
-    """Enter the verdicts on the class's promise and on those of agreement; return what to say if one is broken."""
-    crash["verdict"], crash["sentence"] = judge_promise(level, crash["writes"] == "transaction", crash)
-    broken = [crash["sentence"]] if crash["verdict"] == BROKEN else []
-    for agreement in crash["agreement"]:
-        agreement["verdict"], agreement["sentence"] = judge_agreement(agreement)
-        if agreement["verdict"] == BROKEN:
-            broken.append(agreement["sentence"])
-            crash["verdict"] = BROKEN
-    return "; ".join(broken) or None
+def _judge(
+    level: str, writes: str, read_back: ReadBackStated, agreement: list[AgreementStated]
+) -> tuple[str, str, str | None]:
+    """Return the verdict on the class's promise and on agreement, its sentence, and what to say if a promise broke."""
+    verdict, sentence = judge_promise(level, writes == "transaction", read_back)
+    judged = [(verdict, sentence), *((promised["verdict"], promised["sentence"]) for promised in agreement)]
+    broken = [said for outcome, said in judged if outcome == BROKEN]
+    return BROKEN if broken else verdict, sentence, "; ".join(broken) or None
 
 
-def _load_until_crash(context: Context, prepared: Prepared, trial: Trial, folder: Path) -> tuple[Document, Summary]:
-    """Return what became of the load, and its summary; raises RunFailed if it ended before the store was killed."""
+def _load_until_crash(context: Context, prepared: Prepared, trial: Trial, folder: Path) -> tuple[float, Summary]:
+    """Return when the store was killed, and the load's summary; raises RunFailed if the load ended before that."""
     experiment, system, volume = context.experiment, prepared.system, prepared.volume
     if volume:
         volume.sync()
@@ -202,7 +206,7 @@ def _load_until_crash(context: Context, prepared: Prepared, trial: Trial, folder
         raise RunFailed(
             why_it_failed(summary, folder) or system.death() or "the load ended before the store was killed"
         )
-    return {"kind": crash_of(trial.workload), "writes": _writes(system), "at_unix_s": crash.at_unix_s}, summary
+    return crash.at_unix_s, summary
 
 
 def _writes(system: System) -> str:
@@ -224,7 +228,7 @@ def _plan(context: Context, system: System, trial: Trial, secrets: list[str], fo
     )
 
 
-def _recover(context: Context, prepared: Prepared, trial: Trial, folder: Path) -> Document:
+def _recover(context: Context, prepared: Prepared, trial: Trial, folder: Path) -> ReadBackStated:
     """Start the store again, and return how long that took, in seconds, and what it still has.
 
     ready_s: until its server answers; None of a store without one. first_read_s: until a row was read.
@@ -250,12 +254,23 @@ def _recover(context: Context, prepared: Prepared, trial: Trial, folder: Path) -
         raise KeyboardInterrupt
     if not read_back:
         raise RunFailed(f"its acknowledged writes could not be read: {why_it_failed(summary, reading)}")
-    first_read_s = read_back[-1]["first_read_unix_s"] - began
-    counted = {key: value for key, value in read_back[-1].items() if key not in ("record", "first_read_unix_s")}
-    return counted | {"ready_s": ready_s, "first_read_s": first_read_s, "repaired": repaired}
+    counted = read_back[-1]
+    return {
+        "acknowledged": counted["acknowledged"],
+        "damaged": counted["damaged"],
+        "gone": counted["gone"],
+        "half_applied": counted["half_applied"],
+        "lost_back_is_least": counted["lost_back_is_least"],
+        "lost_back_s": counted["lost_back_s"],
+        "missing": counted["missing"],
+        "unacknowledged": counted["unacknowledged"],
+        "ready_s": ready_s,
+        "first_read_s": counted["first_read_unix_s"] - began,
+        "repaired": repaired,
+    }
 
 
-def _start_again(system: System) -> Document | None:
+def _start_again(system: System) -> RepairedStated | None:
     """Start the store, repaired if it does not start by itself; returns why it did not and which command helped."""
     try:
         system.start_again()

@@ -4,13 +4,12 @@ import shutil
 import subprocess
 from collections.abc import Iterator
 from pathlib import Path
-from typing import Any
 
 from dbdyno.conduct.clients import refuse_for_program
 from dbdyno.conduct.context import Context
 from dbdyno.conduct.kinds.base import WorkloadKind
 from dbdyno.conduct.listener import Outcome
-from dbdyno.conduct.loading import load_rows
+from dbdyno.conduct.loading import Loaded, load_rows
 from dbdyno.conduct.trial import Prepared, run_trial
 from dbdyno.errors import UserError
 from dbdyno.experiment.model import Experiment
@@ -35,7 +34,7 @@ class ProgramKind(WorkloadKind):
         del workload, system
         return None if shutil.which(SYSBENCH) else "sysbench is not installed: apt install sysbench"
 
-    def load(self, context: Context, preparation: Preparation, system: System, folder: Path) -> dict[str, Any]:
+    def load(self, context: Context, preparation: Preparation, system: System, folder: Path) -> Loaded:
         """Have sysbench load with all threads: its scripts make a table for each thread, or have each fill some."""
         return load_rows(context, preparation, system, folder, max(context.experiment.clients))
 
