@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from html import escape
 from itertools import pairwise
-from typing import Any
+from typing import Any, cast
 
 import numpy as np
 
@@ -207,7 +207,8 @@ def _stalls(series: Series, trial: TrialDocument, stands: bool) -> list[Figure]:
 def _latency(
     series: Series, trial: TrialDocument, stands: bool, percentile: str, unit: str, length_us: float
 ) -> list[Figure]:
-    times_us = [second.get(f"{percentile}_us") for second in trial["timeline"] if second["seconds"] > 0]
+    seconds = [cast(Mapping[str, Any], second) for second in trial["timeline"] if second["seconds"] > 0]
+    times_us = [second[f"{percentile}_us"] for second in seconds]
     times = [scaled(time_us, length_us) for time_us in times_us]
     known = any(time is not None for time in times)
     return [_line(series, trial, stands, times, unit)] if known else []
