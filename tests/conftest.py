@@ -1,6 +1,7 @@
 """Fixtures of the whole suite: a fake load client, a guard, and a place to start servers from."""
 
 import json
+import os
 import signal
 import sys
 from collections.abc import Callable, Iterator
@@ -20,7 +21,12 @@ FAKE_LOAD_CLIENT = Path(__file__).parent / "fakes" / "load_client.py"
 
 
 def pytest_configure() -> None:
-    """Let Ctrl-C reach what tests start: a shell ignores it for its background jobs, and children inherit that."""
+    """Let Ctrl-C reach what tests start, and let a pipe have no width.
+
+    A shell ignores Ctrl-C for its background jobs, and children inherit that. xdist tells its processes a width.
+    """
+    for name in ("COLUMNS", "LINES"):
+        os.environ.pop(name, None)
     if signal.getsignal(signal.SIGINT) is signal.SIG_IGN:
         signal.signal(signal.SIGINT, signal.default_int_handler)
 

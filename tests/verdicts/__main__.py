@@ -11,7 +11,9 @@ import signal
 import sys
 import tempfile
 from collections.abc import Iterable, Iterator
+from contextlib import ExitStack
 from pathlib import Path
+from unittest.mock import patch
 
 import click
 
@@ -109,9 +111,11 @@ def main(
     if (resume or judge) and runs is None:
         raise click.UsageError("--resume and --judge need --runs FOLDER")
     variants = (Variant(variant),) if variant else tuple(Variant)
-    with tempfile.TemporaryDirectory() as scratch:
+    with ExitStack() as opened:
+        scratch = opened.enter_context(tempfile.TemporaryDirectory())
         # No noise floor and no loaded data of the person's.
-        os.environ |= {"XDG_DATA_HOME": f"{scratch}/data", "DBDYNO_STATE_DIR": f"{scratch}/states"}
+        own = {"XDG_DATA_HOME": f"{scratch}/data", "DBDYNO_STATE_DIR": f"{scratch}/states"}
+        opened.enter_context(patch.dict(os.environ, own))
         trials = Trials(runs or Path(scratch) / "runs", resume, judge)
         verdicts = []
         for scenario, way, repeat in plan(chosen(names), variants, repeats):

@@ -10,6 +10,7 @@ from itertools import product
 from typing import Any
 
 from dbdyno.experiment.bounds import check_variants
+from dbdyno.experiment.toml import as_list
 from dbdyno.experiment.variant import SCALARS
 
 _CPUS = ("cpus.client", "cpus.server")
@@ -17,11 +18,6 @@ FACTORS = (*SCALARS, *_CPUS)
 """The keys that a list of values may be given for; of processors it is a list of lists."""
 
 Table = Mapping[str, Any]
-
-
-def as_list(value: Any) -> Any:
-    """Return a list as it is, and any other value as a list of it alone."""
-    return value if isinstance(value, list) else [value]
 
 
 def expand_factors(document: Table) -> dict[str, Any]:

@@ -26,9 +26,9 @@ from dbdyno.errors import did_you_mean
 from dbdyno.experiment.access import NamedAccess
 from dbdyno.experiment.bounds import MOST_SECONDS, check_variants, check_whole
 from dbdyno.experiment.clients import NATIVE
-from dbdyno.experiment.factors import as_list
 from dbdyno.experiment.rate import Rate, read_rates
 from dbdyno.experiment.think_time import ThinkTime
+from dbdyno.experiment.toml import as_list
 from dbdyno.experiment.workload_spec import WorkloadSpec, variants
 from dbdyno.experiment.workloads import Kind, Workload
 

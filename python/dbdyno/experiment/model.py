@@ -30,7 +30,7 @@ from dbdyno.experiment.bounds import (
 from dbdyno.experiment.clients import NATIVE, check_clients
 from dbdyno.experiment.delay import read_delays
 from dbdyno.experiment.events import Event, check_events
-from dbdyno.experiment.factors import as_list, expand_factors
+from dbdyno.experiment.factors import expand_factors
 from dbdyno.experiment.groups import Group, PerConnection, check_groups, check_native, take_groups, with_rates
 from dbdyno.experiment.hosts import Hosts
 from dbdyno.experiment.limit import Limit, parse_limit
@@ -42,6 +42,7 @@ from dbdyno.experiment.scale import at_scale
 from dbdyno.experiment.size import size_bytes
 from dbdyno.experiment.system_spec import SystemSpec, read_systems
 from dbdyno.experiment.think_time import ThinkTime
+from dbdyno.experiment.toml import as_list
 from dbdyno.experiment.variant import (
     NO_RESTART,
     STRICT,

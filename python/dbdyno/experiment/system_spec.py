@@ -17,16 +17,18 @@ from collections.abc import Mapping
 from contextlib import suppress
 from dataclasses import dataclass, field, replace
 from itertools import accumulate, groupby, product
-from typing import Any
+from typing import TYPE_CHECKING, Any
 from urllib.parse import SplitResult, quote, unquote, urlsplit
 
-from pydantic import ValidationError
-
-from dbdyno.experiment.bounds import MOST_ARRANGED, MOST_TEXT, brief, check_variants, cut
+from dbdyno.experiment.bounds import MOST_ARRANGED, MOST_TEXT, check_variants, cut
 from dbdyno.experiment.clients import NATIVE
-from dbdyno.experiment.factors import as_list
 from dbdyno.experiment.redact import REDACTED, redact
-from dbdyno.experiment.variant import Variant
+from dbdyno.experiment.toml import as_list
+
+if TYPE_CHECKING:
+    from pydantic_core import CoreSchema
+
+    from dbdyno.experiment.variant import Variant
 
 _NAME = re.compile(r"[a-z][a-z0-9_.-]*")
 _SETTING = re.compile(r"[A-Za-z][A-Za-z0-9_.-]*")
@@ -43,6 +45,13 @@ class Url:
     port: int | None
     database: str
     socket: str | None
+
+
+def _no_variant() -> "Variant":
+    # Loaded by the first use: a list of systems has no variants, and should not wait for pydantic.
+    from dbdyno.experiment.variant import Variant  # noqa: PLC0415
+
+    return Variant()
 
 
 @dataclass(frozen=True)
@@ -66,7 +75,14 @@ class SystemSpec:
     label: str = ""
     client: str = NATIVE
     version: str = ""
-    variant: Variant = field(default_factory=Variant)
+    variant: "Variant" = field(default_factory=_no_variant)
+
+    @classmethod
+    def __get_pydantic_core_schema__(cls, _source: object, _handler: object) -> "CoreSchema":
+        """Return the schema of an instance: `read_systems` has checked what is in it."""
+        from pydantic_core import core_schema  # noqa: PLC0415
+
+        return core_schema.is_instance_schema(cls)
 
     @property
     def product(self) -> str:
@@ -308,7 +324,9 @@ def _read_system(entry: Any) -> list[SystemSpec]:
         )
     if unknown := set(entry) - {"system", "settings", "label", "with"}:
         raise ValueError(f"a system has no key '{unknown.pop()}'; it has system, settings, label, with and scale")
-    spec = replace(parse_system(entry["system"]), variant=_read_variant(entry.get("with", {})))
+    from dbdyno.experiment.variant import read_variant  # noqa: PLC0415
+
+    spec = replace(parse_system(entry["system"]), variant=read_variant(entry.get("with", {})))
     table = entry.get("settings", {})
     if not isinstance(table, dict):
         raise ValueError('settings is a table, e.g. settings = {innodb_buffer_pool_size = ["64M", "256M"]}')
@@ -318,16 +336,6 @@ def _read_system(entry: Any) -> list[SystemSpec]:
     choices = [[(key, _setting(key, value)) for value in as_list(values)] for key, values in table.items()]
     check_variants(f"settings of '{entry['system']}'", choices)
     return [with_settings(replace(spec, label=label), dict(chosen)) for chosen in product(*choices)]
-
-
-def _read_variant(table: Any) -> Variant:
-    try:
-        return Variant.model_validate(table)
-    except ValidationError as error:
-        detail = error.errors(include_url=False)[0]
-        key = ".".join(map(str, detail["loc"])) or "with"
-        said = detail["msg"].removeprefix("Value error, ")
-        raise ValueError(f"{key} = {brief(detail['input'])}: {said}") from None
 
 
 def _setting(key: str, value: Any) -> str:

@@ -16,3 +16,8 @@ def parse_toml(text: str) -> dict[str, Any]:
     if document is None or is_too_deep(document):
         raise ValueError(f"tables and lists nest more than {MOST_DEPTH} deep")
     return document
+
+
+def as_list(value: Any) -> Any:
+    """Return a list as it is, and any other value as a list of it alone."""
+    return value if isinstance(value, list) else [value]

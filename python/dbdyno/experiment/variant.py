@@ -7,9 +7,9 @@ from collections.abc import Mapping
 from itertools import groupby
 from typing import Annotated, Any, Literal
 
-from pydantic import AfterValidator, BaseModel, BeforeValidator, ConfigDict, Field
+from pydantic import AfterValidator, BaseModel, BeforeValidator, ConfigDict, Field, ValidationError
 
-from dbdyno.experiment.bounds import MOST_LOAD_THREADS, MOST_SECONDS, MOST_TEXT, MOST_TIMEOUT_SECONDS, cut
+from dbdyno.experiment.bounds import MOST_LOAD_THREADS, MOST_SECONDS, MOST_TEXT, MOST_TIMEOUT_SECONDS, brief, cut
 from dbdyno.experiment.size import check_size
 
 NO_RESTART = "none"
@@ -118,3 +118,14 @@ def _ranges(numbers: list[int]) -> str:
     runs = groupby(enumerate(sorted(numbers)), lambda pair: pair[1] - pair[0])
     ends = [[number for _, number in run] for _, run in runs]
     return ",".join(str(run[0]) if len(run) == 1 else f"{run[0]}-{run[-1]}" for run in ends)
+
+
+def read_variant(table: Any) -> Variant:
+    """Return the keys that a system has for itself; raises ValueError, saying which is wrong."""
+    try:
+        return Variant.model_validate(table)
+    except ValidationError as error:
+        detail = error.errors(include_url=False)[0]
+        key = ".".join(map(str, detail["loc"])) or "with"
+        said = detail["msg"].removeprefix("Value error, ")
+        raise ValueError(f"{key} = {brief(detail['input'])}: {said}") from None
