@@ -26,7 +26,7 @@ class Placement:
 
 
 def placements() -> dict[str, Placement]:
-    """Return the placements of this host by name; `apart` is missing where there is one processor."""
+    """Return the placements of this host by name; `apart` is missing if there is one processor."""
     first, *others = sorted(os.sched_getaffinity(0))
     apart = {"apart": Placement("apart", (others[0],), (first,))} if others else {}
     return {"same": Placement("same", (first,), (first,)), **apart, "free": Placement("free", None, None)}

@@ -38,7 +38,7 @@ class Measure:
 
 @dataclass(frozen=True)
 class Row:
-    """A pair of runs. theirs: None where dbdyno's own figure has the limit."""
+    """A pair of runs. theirs: None if dbdyno's own figure has the limit."""
 
     name: str
     peer: str
@@ -66,7 +66,7 @@ class Line:
 
     @property
     def met(self) -> bool | None:
-        """Return whether the median keeps the limit; None where there is no limit or nothing was measured."""
+        """Return whether the median keeps the limit; None if there is no limit or nothing was measured."""
         if self.limit is None or not self.figures:
             return None
         middle = median(self.figures)

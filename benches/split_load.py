@@ -26,7 +26,7 @@ _PAUSE_S = 0.05
 _MARIADB = "SELECT TID, SUBSTRING_INDEX(HOST, ':', -1) FROM information_schema.PROCESSLIST WHERE HOST LIKE '%:%'"
 _POSTGRESQL = "SELECT pid, client_port FROM pg_stat_activity WHERE client_port > 0"
 STORES = ("mariadb", "postgresql")
-"""Which say that."""
+"""The stores that say that."""
 
 
 def execute(

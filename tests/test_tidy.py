@@ -262,6 +262,8 @@ BAD = (
     Bad(vague_names, "tests/a.py", "class A:\n    async def told(self): ...", ":2: told does not say"),
     Bad(docstring_openings, "python/dbdyno/a.py", '"""What it is."""', ":1: say what it is"),
     Bad(docstring_openings, "tests/a.py", '"""A."""\n\nX = 1\n"""Of a round."""', ":4: say what it is"),
+    Bad(docstring_openings, "scripts/a.py", '"""Whose it is."""', ":1: say what it is"),
+    Bad(docstring_openings, "benches/a.py", '"""Which of them."""', ":1: say what it is"),
     Bad(docstring_openings, "python/dbdyno/a.py", 'def f():\n    """\n    Whether."""', ":2: say what it is"),
     Bad(vague_names, "crates/a.rs", "/// found\nfn f(one: &'a str) {}", ":2: one does not say"),
     Bad(vague_names, "crates/a.rs", 'f(b"told\\"", r#"one"#, \'"\');\ny.place = 1;', ":2: place does not say"),

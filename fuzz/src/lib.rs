@@ -14,7 +14,7 @@ mod mysql;
 mod postgres;
 mod redis;
 
-/// A decoder's name, which is its folder's in `corpus/`, and what panics where the decoder breaks a promise.
+/// A decoder's name, which is its folder's in `corpus/`, and what panics if the decoder breaks a promise.
 pub type Decoder = (&'static str, fn(&[u8]));
 
 pub const DECODERS: &[Decoder] = &[

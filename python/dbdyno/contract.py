@@ -29,7 +29,7 @@ class WorkloadDocument(TypedDict):
 
 
 class PlannedClients(TypedDict):
-    """Which clients of a trial a load client runs: `count` of them, from `first` on."""
+    """The clients of a trial that a load client runs: `count` of them, from `first` on."""
 
     first: int
     count: int
@@ -378,5 +378,5 @@ Record: TypeAlias = (
 
 
 def as_record(value: Mapping[str, Any]) -> Record:
-    """Return an object of JSON as a record. Whoever reads one of a kind or a shape of its own meets a KeyError."""
+    """Return an object of JSON as a record. A reader of a record of another kind or shape meets a KeyError."""
     return cast(Record, value)

@@ -1,4 +1,4 @@
-"""Which runs the documentation has figures of: results/figures.toml."""
+"""The runs that the documentation has figures of: results/figures.toml."""
 
 import hashlib
 import shlex

@@ -1,4 +1,4 @@
-"""Which workloads each system runs, from what systems and workloads declare."""
+"""The workloads that each system runs, from what systems and workloads declare."""
 
 from collections.abc import Iterator
 from dataclasses import dataclass

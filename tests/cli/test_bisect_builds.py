@@ -1,4 +1,4 @@
-"""Which builds are searched, and how they are made."""
+"""The builds that are searched, and how they are made."""
 
 import subprocess
 from pathlib import Path

@@ -1,4 +1,4 @@
-"""Which failures end a session."""
+"""The failures that end a session."""
 
 from dbdyno.load_python.failure import KINDS, Failure
 

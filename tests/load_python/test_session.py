@@ -1,4 +1,4 @@
-"""Which library a plan asks for, and where its store is."""
+"""The library that a plan asks for, and where its store is."""
 
 import builtins
 import dataclasses

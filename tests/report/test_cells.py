@@ -1,4 +1,4 @@
-"""Which trials may stand against which, and the reasons why others may not."""
+"""The trials that may stand against each other, and the reasons why others may not."""
 
 from dataclasses import replace
 

@@ -1,4 +1,4 @@
-"""Which systems of a run are compared with which."""
+"""The systems of a run that are compared with each other."""
 
 from dbdyno.results.rivals import against, base_of, rivals
 

@@ -1,4 +1,4 @@
-"""Which trials may be used, and why others may not."""
+"""The trials that may be used, and why others may not."""
 
 from dataclasses import replace
 

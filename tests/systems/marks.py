@@ -1,4 +1,4 @@
-"""Which systems a test run has: all at hand, those that dbdyno gets soon, those that take long to get or to start."""
+"""The systems that a test run has: all at hand, those that dbdyno gets soon, those that take long to get or start."""
 
 import pytest
 

@@ -1,4 +1,4 @@
-"""Whatever loads and asks whole tables does it alike: each store's answers to the same file."""
+"""All that load and ask whole tables do it alike: each store's answers to the same file."""
 
 import threading
 from collections.abc import Iterator

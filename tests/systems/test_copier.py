@@ -1,4 +1,4 @@
-"""Which tools a system is copied by, and what is said where one is not there."""
+"""The tools that a system is copied by, and what is said if one is not there."""
 
 import shutil
 

@@ -10,11 +10,11 @@ from tidy_rules.house import House
 
 SOURCES = ("python/**/*.py", "tests/**/*.py", "scripts/**/*.py", "benches/**/*.py")
 """The sources whose docstrings the rule looks at."""
-INVERTED = re.compile(r"\s*(Of|What|Where|Whether|Who)\b")
+INVERTED = re.compile(r"\s*(Of|What(?:ever)?|Where|Whether|Which|Who(?:m|se|ever)?)\b")
 
 
 def docstring_openings(house: House) -> Iterator[str]:
-    """No docstring of a module, class, function or constant begins with "Of", "What", "Where", "Whether" or "Who"."""
+    """No docstring begins with "Of", "What", "Where", "Whether", "Which" or "Who"."""
     for path in house.paths(*SOURCES):
         for node in ast.walk(house.tree(path)):
             match node:

@@ -27,7 +27,11 @@ BANNED = (
     Banned(r".{161,}", CODE, "at most 160 characters"),
     Banned(r"\t", (*CODE, "**/*.md"), "indent with spaces"),
     Banned(r"[ \t\r]$", TEXT, "no trailing whitespace"),
-    Banned(r"^\s*//[/!] (?:Of|What|Where|Whether)\b", ("**/*.rs",), "begin with the subject, Returns or True if"),
+    Banned(
+        r"^\s*//[/!] (?:Of|What(?:ever)?|Where|Whether|Which|Who(?:m|se|ever)?)\b",
+        ("**/*.rs",),
+        "begin with the subject, Returns or True if",
+    ),
     Banned(r"\b(?:TO[D]O|FIX[M]E|XX[X]|HAC[K])\b", TEXT, "finish it, or open an issue"),
     Banned(r"(?:/ro[o]t|/wor[k]|/hom[e]|/User[s]|/tmp/ven[v])/", TEXT, "no path of one machine"),
     Banned(

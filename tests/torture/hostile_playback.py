@@ -25,7 +25,7 @@ KINDS = ("crash", "hang", "memory", "wrong data")
 
 
 class Verdict(NamedTuple):
-    """Which of KINDS a conversation ended in, or None, and the observation."""
+    """Return the one of KINDS that a conversation ended in, or None, and the observation."""
 
     kind: str | None
     seen: str = ""

@@ -115,7 +115,7 @@ impl Client {
         }
     }
 
-    /// The time at which the run began; `None` where it will not.
+    /// The time at which the run began; `None` if it will not.
     async fn wait_for_start(&self) -> Option<u64> {
         let schedule = &self.thread.trial.schedule;
         let start_ns = loop {
@@ -233,7 +233,7 @@ impl Client {
         }
     }
 
-    /// Records an operation on a row that is not there, which is right only where rows come and go.
+    /// Records an operation on a row that is not there, which is right only if rows come and go.
     #[cold]
     fn finish_without(&mut self, step: usize, key: u64, times: Times) -> Result<(), Failed> {
         let trial = &self.thread.trial;

@@ -10,7 +10,7 @@ use crate::usage::{self, Usage};
 /// The recordings that are kept apart, and those that have the times of an open loop.
 #[derive(Clone, Debug)]
 pub struct Shape {
-    /// That of the transactions of all clients.
+    /// True if the transactions of all clients have the times of an open loop.
     pub is_open: bool,
     pub operations: Vec<bool>,
     /// True if clients have nothing outstanding at times.

@@ -1,5 +1,5 @@
 //! The acknowledged writes, by key, in a file. The kernel has an entry as soon as it is made, so that it outlives this program, which is
-//! killed where the store runs inside it.
+//! killed if the store runs inside it.
 
 use std::fs::File;
 use std::os::unix::fs::FileExt;

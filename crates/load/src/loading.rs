@@ -238,7 +238,7 @@ impl Shared {
     }
 }
 
-/// One session's share, and the session opened anew where it was lost.
+/// One session's share, and the session opened anew if it was lost.
 struct Loader {
     shared: Arc<Shared>,
     number: u64,

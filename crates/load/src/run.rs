@@ -24,7 +24,7 @@ use crate::trial::Trial;
 /// Embedded stores have a thread for each client; more threads than this measure the scheduler.
 pub const MAX_EMBEDDED_CLIENTS: u64 = 512;
 
-/// Load threads where processors are few.
+/// Load threads if processors are few.
 const AMONG_OTHERS: u64 = 4;
 
 /// From so many clients of a thread on, none of whom waits between two requests, io_uring costs less than epoll (docs/engine.md, "Decisions").
@@ -139,7 +139,7 @@ fn drive(reactor: &Rc<Reactor>, thread: &Rc<Thread>, tasks: Vec<Option<Task>>) -
     })
 }
 
-/// Waits until every client has connected, and begins; or ends the run where a thread has failed, of which [`join`] will tell.
+/// Waits until every client has connected, and begins; or ends the run if a thread has failed, as [`join`] then says.
 fn begin(trial: &Trial, plan: &Plan, threads: &[Handle]) -> Result<(), Outcome> {
     let total = plan.clients.count;
     let mut shown_ns = 0;
@@ -213,7 +213,7 @@ fn due_of_clients(trial: &Trial, plan: &Plan, group: &Group) -> Vec<Peekable<Due
     group.clients.clone().filter(|client| own.contains(client)).filter_map(of_client).collect()
 }
 
-/// Conflicts are written only where there were some: most stores know none.
+/// Conflicts are written only if there were some: most stores know none.
 fn counted(completed: u64, failed: u64, conflicts: u64) -> Value {
     let mut counted = json!({"completed": completed, "failed": failed});
     if conflicts > 0 {

@@ -23,7 +23,7 @@ pub fn with_session<T: 'static>(
     })
 }
 
-/// Does `work` to its end on this thread, with an event loop of its own where the store needs one.
+/// Does `work` to its end on this thread, with an event loop of its own if the store needs one.
 ///
 /// # Errors
 /// There is no event loop, or as `work` has them.

@@ -65,7 +65,7 @@ impl Trial {
         (index, Arc::clone(&self.groups[index]))
     }
 
-    /// Which recordings have the times of an open loop. The transactions of all clients have them if there are no groups.
+    /// The recordings with the times of an open loop: those of all clients' transactions if there are no groups.
     pub fn shape(&self) -> Shape {
         let is_open = self.groups.iter().any(|group| group.named.is_none() && group.arrivals.is_some());
         let of_group = |group: &Arc<Group>| group.arrivals.is_some();

@@ -11,7 +11,7 @@ use serde_json::{Value, json};
 pub struct Usage {
     /// User and system time.
     pub cpu_s: f64,
-    /// Ready, but not on a processor; `None` where the kernel does not say.
+    /// Ready, but not on a processor; `None` if the kernel does not say.
     pub run_queue_s: Option<f64>,
 }
 

@@ -9,7 +9,7 @@ use crate::sizes::Sizes;
 /// The declared type of a column. Values of all but the texts are [`Value::Int`], the same in every store.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Kind {
-    /// 8 bits, signed; 16 where a store has no smaller ones.
+    /// 8 bits, signed; 16 if a store has no smaller ones.
     TinyInt,
     /// 16 bits, signed.
     SmallInt,

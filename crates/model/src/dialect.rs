@@ -1,6 +1,6 @@
-//! Whose SQL a text is in, and texts that differ by dialect.
+//! The dialect of SQL that a text is in, and texts that differ by dialect.
 
-/// Whose SQL a text is in, if stores differ.
+/// The dialect of SQL that a text is in, if stores differ.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Dialect {
     Mysql,    // dialect

@@ -50,7 +50,7 @@ fn decode_len(bytes: &[u8], at: usize) -> Option<(usize, usize)> {
     Some((usize::try_from(long).ok()?, at + 6))
 }
 
-/// Reads the fields of an encoded row of `table` that lies in `bytes[start..end]`; false where it is none.
+/// Reads the fields of an encoded row of `table` that lies in `bytes[start..end]`; false if it is none.
 #[inline]
 pub fn decode_row(table: &Table, bytes: &[u8], start: usize, end: usize, fields: &mut Vec<Field>) -> bool {
     fields.clear();

@@ -5,15 +5,15 @@ use crate::{Difference, Failed, Failure, Row, Value};
 /// One client's open session with a store. `step` indexes the workload's steps, for which the store has prepared itself.
 #[allow(async_fn_in_trait)] // Sessions stay on the thread that opened them, so their futures need not be Send.
 pub trait Session {
-    /// Reads the row with primary key `key`; false where there is none. The row is then at [`Session::row`].
+    /// Reads the row with primary key `key`; false if there is none. The row is then at [`Session::row`].
     async fn get(&mut self, step: usize, key: u64) -> Result<bool, Failure>;
-    /// Reads the one row whose column has this value; false where there is none.
+    /// Reads the one row whose column has this value; false if there is none.
     async fn find(&mut self, step: usize, value: Value<'_>) -> Result<bool, Failure>;
-    /// Stores version `version` of row `key`; false where there is no such row and the store can tell.
+    /// Stores version `version` of row `key`; false if there is no such row and the store can tell.
     async fn update(&mut self, step: usize, key: u64, version: u64) -> Result<bool, Failure>;
-    /// Adds `delta` to a column of row `key`; false where there is no such row and the store can tell.
+    /// Adds `delta` to a column of row `key`; false if there is no such row and the store can tell.
     async fn add(&mut self, step: usize, key: u64, delta: i64) -> Result<bool, Failure>;
-    /// Adds row `key` in version 0, which is not there; false where the store says that nothing was added.
+    /// Adds row `key` in version 0, which is not there; false if the store says that nothing was added.
     async fn insert(&mut self, _step: usize, _key: u64) -> Result<bool, Failure> {
         Err(Failure::Server("this store cannot insert".into()))
     }
@@ -21,7 +21,7 @@ pub trait Session {
     async fn put(&mut self, _step: usize, _key: u64, _version: u64) -> Result<(), Failure> {
         Err(Failure::Server("this store cannot put".into()))
     }
-    /// Removes row `key`; false where it was not there.
+    /// Removes row `key`; false if it was not there.
     async fn delete(&mut self, _step: usize, _key: u64) -> Result<bool, Failure> {
         Err(Failure::Server("this store cannot delete".into()))
     }
@@ -39,7 +39,7 @@ pub trait Session {
     async fn control(&mut self, _step: usize) -> Result<(), Failure> {
         Err(Failure::Server("this store has no transactions of several operations".into()))
     }
-    /// Takes leave of the store, where its protocol has a word for that; the session is dropped next.
+    /// Takes leave of the store, if its protocol has a word for that; the session is dropped next.
     async fn quit(&mut self) {}
     /// Rolls back the transaction that a failure has left open, if there is one.
     async fn abandon(&mut self) -> Result<(), Failure> {
@@ -55,7 +55,7 @@ pub trait Session {
     ) -> Result<u64, Failure> {
         Err(Failure::Server("this store has no SQL".into()))
     }
-    /// Reads rows by primary key; `each` is given the index of every key once, and its row. What `step` is decides the form: of a `get`
+    /// Reads rows by primary key; `each` is given the index of every key once, and its row. `step` decides the form: of a `get`
     /// there is a request for every key, all sent before the first answer is read, and `each` is called in order; a `get-many` is one
     /// request for all of them, and the keys rise. A store that cannot do the one or the other says so before a run begins.
     async fn get_many(
@@ -120,7 +120,7 @@ pub trait Operations {
     ) -> Result<u64, Failed> {
         Err(Failed)
     }
-    /// Verifies `rows` rows that `step` has just read, or its number of rows, where reads are to be verified. What differs is recorded as a
+    /// Verifies `rows` rows that `step` has just read, or its number of rows, if reads are to be verified. What differs is recorded as a
     /// mismatch, and ends the transaction.
     fn verify(
         &mut self,
@@ -139,7 +139,7 @@ pub trait Operations {
     fn kind(&mut self, _step: usize) {}
     /// The rest of this transaction is timed by itself, too, as the step that stands for it.
     fn part(&mut self, _step: usize) {}
-    /// All that was written of this key, in this version, is acknowledged: to be remembered where a plan says so.
+    /// All that was written of this key, in this version, is acknowledged: to be remembered if a plan says so.
     fn acknowledged(&mut self, _key: u64, _version: u64) {}
     fn row(&self) -> Row<'_> {
         Row::new(&[], &[])

@@ -1,4 +1,4 @@
-//! The rows of a table as a function of their number, where columns with a source each cannot say them.
+//! The rows of a table as a function of their number, if columns with a source each cannot say them.
 
 use std::fmt::Debug;
 

@@ -56,7 +56,7 @@ impl<'a> Row<'a> {
         self.fields.is_empty()
     }
 
-    /// The value of column `i`; `Null` where the row has no such column or its bytes are not there.
+    /// The value of column `i`; `Null` if the row has no such column or its bytes are not there.
     #[inline]
     pub fn value(&self, i: usize) -> Value<'a> {
         match self.fields.get(i) {

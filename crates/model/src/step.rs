@@ -5,13 +5,13 @@
 pub enum Operation {
     /// Read the row with this primary key.
     Get { table: usize },
-    /// Read the row with this primary key at another node than the client's own, where the store is several nodes that hold all rows.
+    /// Read the row with this primary key at another node than the client's own, if the store is several nodes that hold all rows.
     GetElsewhere { table: usize },
     /// Read the rows with these primary keys, so many of them, in one request.
     GetMany { table: usize, keys: usize },
     /// Read the one row with this value in an indexed column.
     Find { table: usize, column: usize },
-    /// Write a row's next version: the columns that change with the version, or the whole row where a store knows only rows.
+    /// Write a row's next version: the columns that change with the version, or the whole row if a store knows only rows.
     Update { table: usize },
     /// Add the row with this primary key, which is not there.
     Insert { table: usize },
@@ -31,7 +31,7 @@ pub enum Operation {
     Rollback,
     /// Execute a statement of the workload's own, by its index among these.
     Sql { statement: usize },
-    /// Never issued: stands for whole transactions of one kind, where a workload has several ([`crate::Operations::kind`]), or for the
+    /// Never issued: stands for whole transactions of one kind, if a workload has several ([`crate::Operations::kind`]), or for the
     /// last part of each ([`crate::Operations::part`]).
     Transaction,
 }

@@ -32,7 +32,7 @@ pub struct Table {
     pub primary_key: usize,
     /// The column under whose value a key-value store files the row: the primary key, unless rows are only ever looked up by another unique one.
     pub filed_under: usize,
-    /// Numbers of rows, where they are not as many as the workload's rows.
+    /// Numbers of rows, if they are not as many as the workload's rows.
     pub rows: Option<u64>,
     pub population: Option<Arc<dyn Population>>,
     /// True if rows may be missing: transactions delete them, or they expire.
@@ -105,7 +105,7 @@ impl Table {
         }
     }
 
-    /// Replaces `out` by the row as it is loaded; false where there is none with this number.
+    /// Replaces `out` by the row as it is loaded; false if there is none with this number.
     #[inline]
     pub fn make(&self, number: u64, out: &mut RowBuffer) -> bool {
         let Some(population) = &self.population else {

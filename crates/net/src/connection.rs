@@ -261,7 +261,7 @@ impl Connection {
         Poll::Pending
     }
 
-    /// Reads once; `None` where there was nothing.
+    /// Reads once; `None` if there was nothing.
     #[inline]
     fn read(&mut self, flags: RecvFlags) -> Option<io::Result<()>> {
         if self.tls.is_some() {
@@ -275,7 +275,7 @@ impl Connection {
         }
     }
 
-    /// Reads until a record is whole; `None` where there is none yet. It may sleep once: what is left of its time is not known then.
+    /// Reads until a record is whole; `None` if there is none yet. It may sleep once: what is left of its time is not known then.
     fn read_sealed(&mut self, mut flags: RecvFlags) -> Option<io::Result<()>> {
         loop {
             let incoming = self.tls.as_mut()?.make_room();

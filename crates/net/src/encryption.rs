@@ -1,4 +1,4 @@
-//! Whom a connection with TLS trusts: any server, one with a certificate of a trusted authority, or that and of the right name.
+//! The servers that a connection with TLS trusts: any server, one with a certificate of a trusted authority, or that and of the right name.
 
 use std::fmt;
 use std::path::Path;
@@ -17,9 +17,9 @@ use rustls::{ClientConfig, DigitallySignedStruct, Error, RootCertStore, Signatur
 pub enum Verify {
     /// Nothing: the connection is encrypted, to whoever answers.
     Nothing,
-    /// That a trusted authority has signed it.
+    /// A trusted authority has signed it.
     Authority,
-    /// That, and that it is for the requested host.
+    /// A trusted authority has signed it, for the requested host.
     Host,
 }
 
@@ -31,7 +31,7 @@ pub struct Encryption {
 }
 
 impl Encryption {
-    /// Trusts the authorities in the PEM file `authorities`, or those of this host where none is named.
+    /// Trusts the authorities in the PEM file `authorities`, or those of this host if none is named.
     ///
     /// # Errors
     /// There are no authorities, or a certificate cannot be for such a host: in words for the user.

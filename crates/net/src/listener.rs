@@ -12,7 +12,7 @@ use rustix::net::{AddressFamily, SocketAddrUnix, SocketFlags, SocketType, accept
 use crate::kernel::Interest;
 use crate::{Address, Reactor};
 
-/// Connections the kernel keeps for us until they are accepted; it takes its own limit where that is lower.
+/// Connections the kernel keeps for us until they are accepted; it takes its own limit if that is lower.
 const BACKLOG: i32 = 4096;
 
 /// Listens, and accepts for the task that made it.

@@ -129,13 +129,13 @@ impl Reactor {
         Token { slot, generation: self.slots.borrow()[slot].generation }
     }
 
-    /// Takes bytes to be sent and says how many; `AGAIN` where there is no room.
+    /// Takes bytes to be sent and says how many; `AGAIN` if there is no room.
     #[inline]
     pub(crate) fn send(&self, slot: usize, fd: BorrowedFd<'_>, bytes: &[u8]) -> Result<usize, Errno> {
         self.kernel.borrow_mut().send(fd, self.token(slot), bytes)
     }
 
-    /// Appends what has arrived to the buffer, which has room, and says how much; 0 where the peer has closed the connection.
+    /// Appends what has arrived to the buffer, which has room, and says how much; 0 if the peer has closed the connection.
     #[inline]
     pub(crate) fn receive(
         &self,

@@ -10,7 +10,7 @@ use crate::Encryption;
 
 const FIRST_BUFFER_SIZE_BYTES: usize = 4096;
 
-/// One connection's TLS. Of its own it allocates nothing per message; rustls does, a buffer for each record.
+/// One connection's TLS. By itself it allocates nothing per message; rustls does, a buffer for each record.
 pub(crate) struct Session {
     tls: UnbufferedClientConnection,
     /// Bytes that came and are no whole record yet.
@@ -144,7 +144,7 @@ impl From<EncryptError> for Unwritten {
 #[cold]
 fn worded(error: Error) -> io::Error {
     let words = match &error {
-        // The latter where a trusted authority has the name of the one that signed it.
+        // The latter if a trusted authority has the name of the one that signed it.
         Error::InvalidCertificate(CertificateError::UnknownIssuer | CertificateError::BadSignature) => {
             "the server's certificate is not signed by a trusted authority: name the authority's file (tls_ca), or set \
              tls=required, which trusts any server"

@@ -47,7 +47,7 @@ impl From<TlsVerify> for Verify {
     }
 }
 
-/// That connections are encrypted, and whom they trust.
+/// The encryption of connections, and whom they trust.
 #[derive(Clone, Debug, Deserialize, PartialEq, Eq)]
 #[serde(deny_unknown_fields)]
 pub struct TlsConfig {

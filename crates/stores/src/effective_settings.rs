@@ -12,7 +12,7 @@ use crate::library::{Library, text_at};
 #[derive(Clone, Debug, Default, Serialize)]
 pub struct EffectiveSettings {
     pub version: Option<String>,
-    /// Every setting that the library shows: by the plan's name where the plan has it, else by the library's own.
+    /// Every setting that the library shows: by the plan's name if the plan has it, else by the library's own.
     pub settings: BTreeMap<String, String>,
     /// Settings of the plan that the library takes without an error, and shows nobody.
     pub not_readable: Vec<&'static str>,

@@ -55,7 +55,7 @@ pub type Scanned<'a> = dyn FnMut(&[u8]) -> Result<(), Failure> + 'a;
 pub trait Access {
     /// Looks up `key` in the newest state; whether it is there. The value is then at [`Access::value`].
     fn get(&mut self, table: usize, key: &[u8]) -> Result<bool, Failure>;
-    /// Looks up the rows with these numbers as keys, all in one state where the library can, and hands each to `each`.
+    /// Looks up the rows with these numbers as keys, all in one state if the library can, and hands each to `each`.
     fn get_many(&mut self, table: usize, keys: &[u64], each: &mut Each<'_>) -> Result<(), Failure> {
         for (position, key) in keys.iter().enumerate() {
             let is_there = self.get(table, &key.to_be_bytes())?;
@@ -69,9 +69,9 @@ pub trait Access {
     fn release(&mut self);
     /// Puts one value, as durable as the settings say when it returns.
     fn put(&mut self, table: usize, key: &[u8], value: &[u8]) -> Result<(), Failure>;
-    /// Puts a value where none is, as durable as [`Access::put`]; false where one is, which stays as it was.
+    /// Puts a value if there is none, as durable as [`Access::put`]; false if one is, which stays as it was.
     fn insert(&mut self, table: usize, key: &[u8], value: &[u8]) -> Result<bool, Failure>;
-    /// Removes a value, as durable as [`Access::put`]; false where there is none.
+    /// Removes a value, as durable as [`Access::put`]; false if there is none.
     fn delete(&mut self, _table: usize, _key: &[u8]) -> Result<bool, Failure> {
         Err(Failure::Server("this library cannot delete".into()))
     }
@@ -79,7 +79,7 @@ pub trait Access {
     fn scan(&mut self, _table: usize, _first: &[u8], _most: u64, _each: &mut Scanned<'_>) -> Result<(), Failure> {
         Err(Failure::Server("this library cannot scan".into()))
     }
-    /// Replaces a value by what `addition` makes of it, with nobody else's write in between; false where there is none.
+    /// Replaces a value by what `addition` makes of it, with nobody else's write in between; false if there is none.
     fn add(&mut self, table: usize, key: &[u8], addition: &mut Addition<'_>) -> Result<bool, Failure>;
     /// Puts rows that are not there, in the library's fastest way; they are durable once the table is settled.
     fn load(&mut self, table: usize, rows: &mut Rows<'_>) -> Result<(), Failure>;

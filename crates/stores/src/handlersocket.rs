@@ -1,5 +1,5 @@
 //! HandlerSocket, the plugin that reads and writes rows past the SQL layer: a connection to its port for reading, one to that for writing, each
-//! where a step needs it. Tables are made, loaded and counted by the same server's SQL.
+//! if a step needs it. Tables are made, loaded and counted by the same server's SQL.
 
 use std::ops::Range;
 use std::rc::Rc;
@@ -149,7 +149,7 @@ fn refused(answer: &Answer, words: Value<'_>) -> Failure {
     if FULL.contains(&answer.code) { Failure::Full(message) } else { Failure::Server(message) }
 }
 
-/// Decodes an answer that has no row: the number in it, 0 where there is none.
+/// Decodes an answer that has no row: the number in it, 0 if there is none.
 #[inline]
 fn acknowledged(bytes: &[u8]) -> Decoded<(Result<i64, Failure>, usize)> {
     let mut number = Field::Int(0);

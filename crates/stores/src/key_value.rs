@@ -11,7 +11,7 @@ pub fn can_do(schema: &Schema, operation: Operation) -> bool {
     match operation {
         Operation::Sql { .. } | Operation::Begin { .. } | Operation::Commit | Operation::Rollback => false,
         Operation::Scan { .. } => false,
-        // What they are filed under is a function of the row's number.
+        // Their key is a function of the row's number.
         Operation::Update { .. } | Operation::Put { .. } | Operation::Delete { .. } => true,
         Operation::Insert { .. } => is_filed_by_key && table.indexes.is_empty(),
         Operation::Find { column, .. } => column == table.filed_under,

@@ -65,7 +65,7 @@ pub fn step_statement(schema: &Schema, step: usize) -> String {
     sql::statement(schema, &schema.steps[step], Dialect::Mysql)
 }
 
-/// The SQL with which they read by way of `HANDLER`, where step `step` is such.
+/// The SQL with which they read by way of `HANDLER`, if step `step` is such.
 pub fn step_handler(schema: &Schema, step: usize) -> Option<String> {
     sql::handler(&schema.tables, &schema.steps[step]).map(|(_, read)| read)
 }
@@ -110,7 +110,7 @@ pub enum Cleaning {
 #[allow(async_fn_in_trait)] // Sessions stay on the thread that opened them.
 pub trait Administration {
     /// Makes empty tables that carry `marker` (which begins with [`MARKER`]), in the place of tables of the same name that carry
-    /// one; refuses where there is one that does not.
+    /// one; refuses if there is one that does not.
     /// A key-value store has no tables: there rows are claimed, by [`Administration::claim`].
     async fn prepare(&mut self, marker: &str) -> Result<(), Trouble>;
     /// Writes these claims, one of each table of the schema, before any of its rows; refuses if one of their keys is there. Only key-value
@@ -134,12 +134,12 @@ pub trait Administration {
     async fn cannot_know(&mut self) -> Result<Option<String>, Trouble> {
         Ok(None)
     }
-    /// Adds the rows with these numbers, none of which is there: in the store's fastest ordinary way, and where it has transactions as one
+    /// Adds the rows with these numbers, none of which is there: in the store's fastest ordinary way, and, if it has transactions, as one
     /// or a few of them, each a range of keys. A key-value store refuses a key that holds anything but its row.
     async fn load(&mut self, table: usize, keys: Range<u64>) -> Result<(), Trouble>;
     /// How [`Administration::load`] does it, in a few words.
     fn loads_by(&self) -> &'static str;
-    /// How many of the rows with these keys are there; `None` where the store cannot tell, and then loading a row once more does no harm.
+    /// How many of the rows with these keys are there; `None` if the store cannot tell, and then loading a row once more does no harm.
     async fn present(&mut self, table: usize, keys: Range<u64>) -> Result<Option<u64>, Trouble>;
     /// Makes the secondary indexes that a table with its rows still lacks.
     async fn index(&mut self, table: usize) -> Result<(), Trouble>;
@@ -147,13 +147,13 @@ pub trait Administration {
     async fn settle(&mut self, _table: usize) -> Result<(), Trouble> {
         Ok(())
     }
-    /// How many rows the table has; `None` where the store cannot tell.
+    /// How many rows the table has; `None` if the store cannot tell.
     async fn count(&mut self, table: usize) -> Result<Option<u64>, Trouble>;
-    /// How many rows an index of the table (by its place among the table's indexes) leads to; `None` where the store cannot tell.
+    /// How many rows an index of the table (by its place among the table's indexes) leads to; `None` if the store cannot tell.
     async fn count_by_index(&mut self, _table: usize, _index: usize) -> Result<Option<u64>, Trouble> {
         Ok(None)
     }
-    /// The highest key in the table; `None` where it is empty or the store cannot tell.
+    /// The highest key in the table; `None` if it is empty or the store cannot tell.
     async fn last_key(&mut self, _table: usize) -> Result<Option<u64>, Trouble> {
         Ok(None)
     }
@@ -165,7 +165,7 @@ pub trait Administration {
     async fn ask(&mut self, _query: &Statement) -> Result<TextRows, Trouble> {
         Err(Trouble::Refused("this store has no SQL".into()))
     }
-    /// The sum of an integer column; `None` where the store cannot tell.
+    /// The sum of an integer column; `None` if the store cannot tell.
     async fn sum(&mut self, table: usize, column: usize) -> Result<Option<i128>, Trouble>;
     /// The marker that is on a table.
     async fn marker(&mut self) -> Result<Option<String>, Trouble>;

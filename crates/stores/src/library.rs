@@ -72,7 +72,7 @@ macro_rules! functions {
 }
 pub(crate) use functions;
 
-/// The bytes that a library has at an address, which is 0 where it has none.
+/// The bytes that a library has at an address, which is 0 if it has none.
 ///
 /// # Safety
 /// They are there, and nobody writes them, for as long as `'a`.
@@ -97,7 +97,7 @@ pub unsafe fn text_at(address: *const c_char) -> String {
     unsafe { CStr::from_ptr(address) }.to_string_lossy().into_owned()
 }
 
-/// A failure in a library's words, told apart where the disk is full.
+/// A failure in a library's words, told apart if the disk is full.
 #[cold]
 pub fn failure(message: String) -> Failure {
     let is_full = message.contains("No space left on device")

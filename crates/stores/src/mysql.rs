@@ -250,7 +250,7 @@ impl MysqlSession {
         Ok(())
     }
 
-    /// The tables that carry a marker: those of the schema, or all where it is empty.
+    /// The tables that carry a marker: those of the schema, or all if it is empty.
     fn marked_tables(&self) -> String {
         let names: Vec<String> = self.schema.tables.iter().map(|t| format!("'{}'", table_name(t))).collect();
         let named = match names.len() {

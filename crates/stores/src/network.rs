@@ -31,7 +31,7 @@ impl Endpoint {
         Ok(Self { address, resolved, timeout_ns, encryption: None })
     }
 
-    /// With TLS, where the configuration asks for it.
+    /// With TLS, if the configuration asks for it.
     ///
     /// # Errors
     /// Nobody can be trusted like this: in words for the user.
@@ -62,7 +62,7 @@ pub struct Exchange {
 }
 
 impl Exchange {
-    /// Encrypts what is sent and received from now on, where that was asked for.
+    /// Encrypts what is sent and received from now on, if that was asked for.
     pub async fn encrypt(&mut self, endpoint: &Endpoint) -> Result<(), Failure> {
         let Some(encryption) = &endpoint.encryption else { return Ok(()) };
         self.connection.encrypt(encryption).await.map_err(|error| match error.kind() {

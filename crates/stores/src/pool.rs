@@ -87,7 +87,7 @@ impl Pool {
         Ok(Some(Self { nodes, placement, expire_s: *expire_s, schema: SharedSchema::clone(schema), requested_keys }))
     }
 
-    /// How many of the results that were asked for have another node since the pool changed; `None` where it has not.
+    /// How many of the results that were asked for have another node since the pool changed; `None` if it has not.
     pub fn moved(&self) -> Option<RemappedKeys> {
         let (then, from_ns) = self.placement.then.as_ref()?;
         let requested_keys = self.requested_keys.as_ref().filter(|_| now_ns() >= *from_ns)?;
@@ -114,7 +114,7 @@ impl Pool {
     }
 }
 
-/// The text, up to its value, of the query that a step asks, or that a step which changes a row makes wrong; empty where there is none.
+/// The text, up to its value, of the query that a step asks, or that a step which changes a row makes wrong; empty if there is none.
 fn query(schema: &SharedSchema, step: usize) -> Vec<u8> {
     let table = schema.steps[step].operation.table();
     let asks = |operation: Operation| matches!(operation, Operation::Get { table: asked } if asked == table);

@@ -148,7 +148,7 @@ pub fn scalar_type(kind: Kind) -> ScalarType {
     }
 }
 
-/// Takes a statement as the server described it, where it is as the workload declared it.
+/// Takes a statement as the server described it, if it is as the workload declared it.
 fn adopt(schema: &Schema, step: usize, mut prepared: Prepared) -> Result<Prepared, Failure> {
     let kinds = schema.answer_kinds(step);
     let actual = (prepared.parameters(), prepared.columns.len());
@@ -261,7 +261,7 @@ impl PostgresSession {
         Ok(())
     }
 
-    /// The tables that carry a marker: those of the schema, or all where it is empty.
+    /// The tables that carry a marker: those of the schema, or all if it is empty.
     fn marked_tables(&self) -> String {
         let names: Vec<String> = self.schema.tables.iter().map(|t| format!("'{}'", table_name(t))).collect();
         let named = match names.len() {

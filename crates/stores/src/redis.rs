@@ -1,4 +1,4 @@
-//! Redis and what speaks its protocol: a row is a string under its key, or a hash where single columns change.
+//! Redis and what speaks its protocol: a row is a string under its key, or a hash if single columns change.
 
 mod administration;
 mod claims;
@@ -193,7 +193,7 @@ fn append_get(out: &mut Vec<u8>, key: &[u8]) {
     part(out, key);
 }
 
-/// Decodes the answer to HMGET: false where the key does not exist, which looks like a hash without any of the fields.
+/// Decodes the answer to HMGET: false if the key does not exist, which looks like a hash without any of the fields.
 fn hash_fields(bytes: &[u8], table: &Table, fields: &mut Vec<Field>) -> Decoded<(Result<bool, String>, usize)> {
     fields.clear();
     let Some((head, mut at)) = reply_or_error(bytes)? else { return Ok(None) };

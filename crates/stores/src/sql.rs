@@ -153,7 +153,7 @@ pub fn statement(schema: &Schema, step: &Step, dialect: Dialect) -> String {
     }
 }
 
-/// Inserts a row, or changes its versioned columns where it is there.
+/// Inserts a row, or changes its versioned columns if it is there.
 fn put(table: &Table, dialect: Dialect) -> String {
     let key = &table.columns[0].name;
     let change = |column: &Column| match dialect {
@@ -171,7 +171,7 @@ fn put(table: &Table, dialect: Dialect) -> String {
     format!("INSERT INTO {} ({}) VALUES ({values}) {otherwise}", table_name(table), names(&table.columns))
 }
 
-/// The `HANDLER … READ` in the place of a step's `SELECT`, and the statement that opens its table; `None` where there is none.
+/// The `HANDLER … READ` in the place of a step's `SELECT`, and the statement that opens its table; `None` if there is none.
 pub fn handler(tables: &[Table], step: &Step) -> Option<(String, String)> {
     let table = &tables[step.operation.table()];
     let index = match step.operation {

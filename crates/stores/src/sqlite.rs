@@ -344,7 +344,7 @@ impl Session for SqliteSession {
     async fn control(&mut self, step: usize) -> Result<(), Failure> {
         let sql = match self.schema.steps[step].operation {
             Operation::Begin { read_only: true } => "BEGIN DEFERRED",
-            // What is going to write takes the write lock at once: a reader that becomes a writer may be refused half-way.
+            // A transaction that will write takes the write lock at once: a reader that becomes a writer may be refused half-way.
             Operation::Begin { read_only: false } => "BEGIN IMMEDIATE",
             Operation::Rollback => "ROLLBACK",
             _ => "COMMIT",

@@ -116,7 +116,7 @@ impl Store {
         self.is_acknowledging
     }
 
-    /// How the store holds a row, where it has a choice.
+    /// How the store holds a row, if it has a choice.
     pub fn layout(&self) -> Option<&'static str> {
         self.layout
     }
@@ -126,7 +126,7 @@ impl Store {
         self.single.effective_settings()
     }
 
-    /// Opens the session of a client; `reactor` is the calling thread's, `None` where there is none (embedded stores need none).
+    /// Opens the session of a client; `reactor` is the calling thread's, `None` if there is none (embedded stores need none).
     ///
     /// # Errors
     /// The store cannot be reached or refuses.
@@ -140,7 +140,7 @@ impl Store {
         }
     }
 
-    /// Opens a session for administration: with every node, where there are several.
+    /// Opens a session for administration: with every node, if there are several.
     ///
     /// # Errors
     /// The store cannot be reached or refuses.

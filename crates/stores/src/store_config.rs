@@ -76,7 +76,7 @@ pub trait StoreConfig: DeserializeOwned {
 pub trait OpenStore {
     type Session: Session + Administration;
 
-    /// Opens a session; `reactor` is the calling thread's, `None` where there is none (embedded stores need none).
+    /// Opens a session; `reactor` is the calling thread's, `None` if there is none (embedded stores need none).
     ///
     /// # Errors
     /// The store cannot be reached or refuses.

@@ -17,7 +17,7 @@ fn decode(table: &Table, bytes: &[u8], (start, end): (usize, usize), fields: &mu
     Err(Failure::Mismatch(format!("{} bytes that are not a row of {}", end - start, table.name)))
 }
 
-/// Sends the request for one row, and leaves the row in `fields`: false where it is not there.
+/// Sends the request for one row, and leaves the row in `fields`: false if it is not there.
 #[inline]
 pub async fn read_row(
     exchange: &mut Exchange,

@@ -15,7 +15,7 @@ const SHIFT: u8 = 0x40;
 /// How an answer begins.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Answer {
-    /// 0, or what went wrong; in words it is then the first value, where there is one.
+    /// 0, or what went wrong; in words it is then the first value, if there is one.
     pub code: i64,
     /// Values per row.
     pub columns: usize,
@@ -87,7 +87,7 @@ fn next_special(bytes: &[u8], from: usize) -> Option<usize> {
     let mut at = from;
     while let Some(eight) = bytes.get(at..).and_then(|rest| rest.first_chunk()) {
         let eight = u64::from_le_bytes(*eight);
-        // A byte borrows, and so gets its highest bit, where it is smaller; a later one may then get it wrongly, the first never does.
+        // A byte borrows, and so gets its highest bit, if it is smaller; a later one may then get it wrongly, the first never does.
         let below = eight.wrapping_sub(EACH * u64::from(FIRST_PLAIN)) & !eight & (EACH * 0x80);
         if below != 0 {
             return Some(at + below.trailing_zeros() as usize / 8);
@@ -137,7 +137,7 @@ fn put_all<'a>(out: &mut Vec<u8>, values: impl Iterator<Item = Param<'a>>) {
     }
 }
 
-/// Appends the request that must come first where the server has a secret.
+/// Appends the request that must come first if the server has a secret.
 pub fn authenticate(out: &mut Vec<u8>, secret: &str) {
     out.extend_from_slice(b"A\t1\t");
     escape(secret.as_bytes(), out);

@@ -210,7 +210,7 @@ def _texts(texts: list[str], none: str = "") -> pa.Array:
 
 
 def _pick(texts: pa.Array, places: Numbers, there: Numbers) -> pa.Array:
-    """Choose from a table of pieces by place, and its last one where nothing is there."""
+    """Choose from a table of pieces by place, and its last one if nothing is there."""
     return texts.take(pa.array(np.where(there, places, len(texts) - 1)))
 
 

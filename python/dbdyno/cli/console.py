@@ -13,7 +13,7 @@ from dbdyno.cli.color import console_options
 from dbdyno.cli.printable import printable
 
 UNLIMITED = 100_000
-"""Characters of a line where nobody looks at a terminal: a file or another program gets whole lines."""
+"""Characters of a line if nobody looks at a terminal: a file or another program gets whole lines."""
 
 
 class PrintableConsole(Console):

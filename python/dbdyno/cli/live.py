@@ -304,7 +304,7 @@ def _progress(record: ProgressRecord) -> str:
 
 
 def _length(time_us: float) -> str:
-    """Return a time in ms, or in s where that is shorter, with two or three digits that tell."""
+    """Return a time in ms, or in s if that is shorter, with two or three digits that tell."""
     return f"{time_us / 1e6:.2f} s" if time_us >= 1e6 else f"{time_us / 1e3:.{1 if time_us >= 1e3 else 2}f} ms"
 
 

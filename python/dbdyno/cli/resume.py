@@ -1,4 +1,4 @@
-"""Which runs `dbdyno run --resume` takes, and what it refuses beside."""
+"""The runs that `dbdyno run --resume` takes, and what it refuses beside."""
 
 import shlex
 from pathlib import Path

@@ -1,4 +1,4 @@
-"""Which systems are driven through which client libraries, and whether these are installed."""
+"""The systems that are driven through each client library, and whether these are installed."""
 
 from collections.abc import Iterator
 from dataclasses import replace

@@ -102,7 +102,7 @@ def confirm_limit(context: Context, system: System, plan: Plan, secrets: list[st
 
 
 def _tried(context: Context, system: System, plan: tuple[Plan, list[str]], trial: Trial, limit: str) -> Confirmation:
-    """Return what was done and what came of it; raises UserError where nothing can be done."""
+    """Return what was done and what came of it; raises UserError if nothing can be done."""
     try:
         before, less = _before_and_less(context, system, plan, trial)
     except UserError as why_not:
@@ -136,7 +136,7 @@ def _tried_by_change(
 def _before_and_less(
     context: Context, system: System, plan: tuple[Plan, list[str]], trial: Trial
 ) -> tuple[float, _Less]:
-    """Return the throughput before, and what to take away; raises UserError where nothing can be.
+    """Return the throughput before, and what to take away; raises UserError if nothing can be.
 
     Where others write to the device, the load is put on once more, in a group that counts the server's own operations.
     """
@@ -154,9 +154,9 @@ def _before_and_less(
 
 
 def _less(limit: str, trial: Trial, writes_per_s: float | None = None) -> _Less:
-    """Return what to take away; raises UserError where nothing can be.
+    """Return what to take away; raises UserError if nothing can be.
 
-    writes_per_s: how many the server asked of the device, where that was counted.
+    writes_per_s: how many the server asked of the device, if that was counted.
     """
     measured, budget = Measured.of(trial), time_budget(trial)
     resource = LIMITS[limit].resource if limit in LIMITS else None
@@ -170,7 +170,7 @@ def _less(limit: str, trial: Trial, writes_per_s: float | None = None) -> _Less:
 
 
 def _processes(trial: Trial, of_client: bool) -> tuple[str, ...]:
-    """Return the processes to take something from; raises UserError where they are not dbdyno's."""
+    """Return the processes to take something from; raises UserError if they are not dbdyno's."""
     processes = ("client",) if of_client else tuple(trial.facts.server_pids or ())
     if not processes:
         raise UserError("dbdyno did not start the server, so it removes nothing from it")
@@ -227,7 +227,7 @@ def _in_words(kind: str, per_s: float) -> str:
 def _run_again(
     context: Context, system: System, plan: tuple[Plan, list[str]], folder: Path, holding: _Holding | None
 ) -> Recorded:
-    """Return what was recorded with less; raises UserError where it cannot be taken, RunFailed if the trial failed."""
+    """Return what was recorded with less; raises UserError if it cannot be taken, RunFailed if the trial failed."""
     supervision = context.supervision(system.death)
     summary = execute(*plan, folder, supervision, context.listener.record_came, holding)
     if reason := system.death() or why_it_failed(summary, folder):

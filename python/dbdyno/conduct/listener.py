@@ -15,8 +15,8 @@ class Outcome:
     """How one trial ended: what a line about it says.
 
     state: `complete`, `failed`, `interrupted`. transactions, seconds: completed and measured, the warm-up left out.
-    errors: failed operations by kind, the warm-up's too. stability: of the whole measured seconds, or None where the
-    trial has no seconds of its own. stalls: of the measured time, or None where no gaps were recorded.
+    errors: failed operations by kind, the warm-up's too. stability: of the whole measured seconds, or None if the
+    trial has no seconds of its own. stalls: of the measured time, or None if no gaps were recorded.
     """
 
     trial: Trial
@@ -39,7 +39,7 @@ class Step:
     """One step of a rate search.
 
     trial: its trial's name. value_us: of the limit's statistic, or of the maximum where too few transactions tell
-    (`statistic` says which); None where none was completed. offered_per_s, achieved_per_s: over the measured seconds.
+    (`statistic` says which); None if none was completed. offered_per_s, achieved_per_s: over the measured seconds.
     why_not: what kept the rate from holding, or None if it held.
     """
 

@@ -95,7 +95,7 @@ class Supervision:
 
 
 class Watcher(Protocol):
-    """Whoever does something while a load client runs, with it or beside it."""
+    """Anything that works while a load client runs, with it or beside it."""
 
     def watching(self, client_pid: int, client_forks: bool) -> AbstractContextManager[None]:
         """Return what surrounds the run. client_forks: the load client has processes of its own."""
@@ -136,7 +136,7 @@ def execute(
 ) -> Summary:
     """Have a load client execute `plan`, and record it in `folder`.
 
-    observer: observes meanwhile, where given.
+    observer: observes meanwhile, if given.
     Raises RunFailed if the load client speaks another contract, OSError if the disk is full.
     """
     write_object(folder / "plan.json", plan.document())

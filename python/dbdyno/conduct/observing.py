@@ -21,7 +21,7 @@ AnyObserver = Observer | ElsewhereObserver
 
 
 def observer_of(context: Context, system: System, folder: Path) -> AnyObserver | None:
-    """Return what will observe a trial of `system`; None where the experiment wants none."""
+    """Return what will observe a trial of `system`; None if the experiment wants none."""
     if not context.experiment.observe:
         return None
     if isinstance(system, Elsewhere):

@@ -31,7 +31,7 @@ CONNECTIONS_PER_CLIENT_SPARE = 8
 def run_preparation(context: Context, preparation: Preparation) -> Iterator[Outcome]:
     """Run all trials of one preparation, or the rate searches that begin with them, yielding the outcome of each.
 
-    After a server died it is started and loaded anew for the trials that are left; where that fails, they fail.
+    After a server died it is started and loaded anew for the trials that are left; if that fails, they fail.
     Trials that an earlier session completed are not run again. If all are complete, nothing is started.
     Raises RunFailed if what was made on an attached store could not be removed.
     """

@@ -208,7 +208,7 @@ def _check_ports(spec: SystemSpec, clients: int) -> None:
 def try_out(experiment: Experiment, resolved: Resolved, guard: Guard) -> None:
     """Start and stop every configuration that could be mistyped, so that it is known now and not after an hour.
 
-    Raises UserError, quoting the server, for a setting it does not take or a URL where nobody answers.
+    Raises UserError, quoting the server, for a setting it does not take or a URL at which nobody answers.
     """
     for spec in resolved.systems:
         own = experiment.of(spec)

@@ -1,4 +1,4 @@
-"""The start of repetitions: the data loaded once and kept, where copying it is faster than loading it again."""
+"""The start of repetitions: the data loaded once and kept, if copying it is faster than loading it again."""
 
 import shutil
 from dataclasses import dataclass, field
@@ -33,7 +33,7 @@ class Kept:
 
 @dataclass
 class States:
-    """Which data directories a run keeps, and which systems are restored from them.
+    """The data directories that a run keeps, and the systems that are restored from them.
 
     That is decided once for all configurations of a system, by the first of them: sides of a comparison must not begin
     the one hot and the other restarted.

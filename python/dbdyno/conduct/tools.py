@@ -24,7 +24,7 @@ TIMEOUT_S = 24 * 3600
 @dataclass(frozen=True)
 class Ran:
     """The cost of a tool's stages: seconds from begin to end, processor seconds of the tool with its children and of
-    the servers (None where there are none), and by table the seconds of its calls."""
+    the servers (None if there are none), and by table the seconds of its calls."""
 
     seconds: float
     tool_cpu_s: float

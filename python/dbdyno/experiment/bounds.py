@@ -66,7 +66,7 @@ def _inside(value: Any) -> Iterable[Any]:
 
 
 def brief(value: Any) -> str:
-    """Return a value for a message: as Python writes it, cut where it is long."""
+    """Return a value for a message: as Python writes it, cut if it is long."""
     try:
         return cut(repr(value))
     except ValueError:
@@ -75,5 +75,5 @@ def brief(value: Any) -> str:
 
 
 def cut(text: str) -> str:
-    """Return a text for a message, cut where it is long."""
+    """Return a text for a message, cut if it is long."""
     return text if len(text) <= _BRIEF else f"{text[:_BRIEF]}…"

@@ -10,7 +10,7 @@ NATIVE = "native"
 
 @dataclass(frozen=True)
 class Library:
-    """A client library; module: what is imported where it is installed; extra: of dbdyno, that installs it."""
+    """A client library; module: what is imported if it is installed; extra: of dbdyno, that installs it."""
 
     name: str
     what: str

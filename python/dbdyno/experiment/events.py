@@ -136,7 +136,7 @@ def line_of_key(text: str, number: int, key: str | None) -> int | None:
 
 
 def place_events(events: Sequence[Event], text: str) -> None:
-    """Remember the line of each event, where the file has them as `[[events]]`."""
+    """Remember the line of each event, if the file has them as `[[events]]`."""
     lines = lines_of_events(text)
     if len(lines) == len(events):
         for event, line in zip(events, lines, strict=True):

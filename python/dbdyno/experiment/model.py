@@ -179,7 +179,7 @@ class Experiment(BaseModel):
     if_missing: Literal["error", "skip"] = "error"
     """A system that is not installed ends the run, or is left out."""
     scale: Literal["small", "medium", "full"] | None = None
-    """Which of the sizes in this file to use; `small` if the file has sizes and nobody chooses."""
+    """The size to use, of those in this file; `small` if the file has sizes and nobody chooses."""
     combine: Literal["matrix", "zip"] = "matrix"
     """How several lists make variants: every combination, or the first of each, the second of each and so on."""
     rows: Rows
@@ -269,7 +269,7 @@ class Experiment(BaseModel):
     @model_validator(mode="before")
     @classmethod
     def _least_repetitions(cls, data: Any) -> Any:
-        """Put in how often to repeat where the file leaves it out and asks for what one trial cannot give."""
+        """Put in how often to repeat if the file leaves it out and asks for what one trial cannot give."""
         if not isinstance(data, dict):
             return data
         clients = data.get("clients")

@@ -251,7 +251,7 @@ class Transaction(_Strict):
 
 
 class OwnWorkload(_Strict):
-    """A workload of an experiment's own. what: it in a few words. access: which rows, where nothing else is said."""
+    """A workload of an experiment's own. what: it in a few words. access: which rows, if nothing else is said."""
 
     what: str = ""
     access: NamedAccess = UNIFORM

@@ -103,7 +103,7 @@ def read_rates(value: Any) -> list[Rate]:
 
 
 def round_rate(per_s: float) -> float:
-    """Return a rate with three significant digits, as a whole number where that makes no difference."""
+    """Return a rate with three significant digits, as a whole number if that makes no difference."""
     rounded = float(f"{per_s:.3g}")
     return int(rounded) if rounded.is_integer() else rounded
 

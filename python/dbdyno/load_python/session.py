@@ -68,7 +68,7 @@ class Session(ABC):
     @staticmethod
     @abstractmethod
     def version() -> str:
-        """Return the library's name and version, with what it is made of where that decides its speed."""
+        """Return the library's name and version, with what it is made of if that decides its speed."""
 
     @abstractmethod
     def get(self, step: int, key: int) -> Row | None:
@@ -88,11 +88,11 @@ class Session(ABC):
 
     @abstractmethod
     def count(self, table: Table, rows: int) -> int | None:
-        """Count the rows of a table into which `rows` were loaded; None where the store cannot tell."""
+        """Count the rows of a table into which `rows` were loaded; None if the store cannot tell."""
 
     @abstractmethod
     def total(self, table: Table, column: str, rows: int) -> int | None:
-        """Sum a column of whole numbers; None where the store cannot tell."""
+        """Sum a column of whole numbers; None if the store cannot tell."""
 
     @abstractmethod
     def close(self) -> None:

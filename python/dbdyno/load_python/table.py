@@ -85,7 +85,7 @@ class Table:
         return b"".join(parts)
 
     def decode(self, data: bytes) -> Row | None:
-        """Return the row that `encode` made `data` of; None where it is none."""
+        """Return the row that `encode` made `data` of; None if it is none."""
         row: list[Value | None] = []
         at = 0
         try:

@@ -28,7 +28,7 @@ Ask = Callable[[str], list[tuple[object, ...]]]
 
 
 class Owner(Enum):
-    """Whose the database of that name is; EMPTY: it has no mark and no table, so a killed run may have left it."""
+    """The owner of the database of that name; EMPTY: it has no mark and no table, so a killed run may have left it."""
 
     DBDYNO = auto()
     EMPTY = auto()

@@ -77,7 +77,7 @@ def execute(plan: Plan, records: Records) -> None:
 
 
 def _clean_up(plan: Plan, known: str, own: bool) -> None:
-    """Have sysbench remove its tables, and remove their database where dbdyno made it; if it is not there, nothing."""
+    """Have sysbench remove its tables, and remove their database if dbdyno made it; if it is not there, nothing."""
     if own and owner_of(plan) is None:
         return
     try:
@@ -113,7 +113,7 @@ def _do(plan: Plan, verb: str, known: str) -> None:
 
 
 def _said(arguments: Sequence[str], script: str) -> str:
-    """Return what sysbench says; raises Ended where it is not installed."""
+    """Return what sysbench says; raises Ended if it is not installed."""
     environment = environment_for(script)
     try:
         return subprocess.run(

@@ -43,7 +43,7 @@ class _Run:
 
 
 class Run:
-    """The run phase of a plan: where there is a warm-up, a run of its own, as sysbench 1.0 knows none.
+    """The run phase of a plan: if there is a warm-up, a run of its own, as sysbench 1.0 knows none.
 
     So what the second run reports, its histogram above all, is of the measured seconds alone.
     """

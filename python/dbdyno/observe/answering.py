@@ -9,16 +9,16 @@ class AnsweringThread:
     """The thread, or the process, of a server that answers."""
 
     def __init__(self, server_pid: int | None) -> None:
-        """Take the server; None where it is not a process of this host that dbdyno started."""
+        """Take the server; None if it is not a process of this host that dbdyno started."""
         self._server_pid = server_pid
         self._number: int | None = None
         self._path: str | None = None
         self._file = Kept()
 
     def cpu_s(self, number: int | None) -> float | None:
-        """Return its processor time so far in s; None where that is not known.
+        """Return its processor time so far in s; None if that is not known.
 
-        number: which the server says it has, a thread's or a process's of this kernel; None where it does not say.
+        number: which the server says it has, a thread's or a process's of this kernel; None if it does not say.
         """
         if number != self._number:
             self._file.close()

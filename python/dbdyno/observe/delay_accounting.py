@@ -12,7 +12,7 @@ SETTING = Path("/proc/sys/kernel/task_delayacct")
 
 
 def missing(setting: Path = SETTING) -> str | None:
-    """Return why delays are not accounted, or None where they are."""
+    """Return why delays are not accounted, or None if they are."""
     try:
         if setting.read_text().strip() != "0":
             return None

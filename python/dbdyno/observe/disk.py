@@ -48,7 +48,7 @@ class DiskSampler:
 
 
 def device_of(directory: Path, sys_dev: Path = Path("/sys/dev/block")) -> Path | None:
-    """Return the folder in /sys of the whole device a directory is on, or None where it is on none."""
+    """Return the folder in /sys of the whole device a directory is on, or None if it is on none."""
     number = directory.stat().st_dev
     for candidate in (number, _source_of(number)):
         if candidate is None:

@@ -13,7 +13,7 @@ from dbdyno.errors import UserError
 
 
 def read_first(path: str) -> str | None:
-    """Return a small file's text without its end, or None where there is no such file."""
+    """Return a small file's text without its end, or None if there is no such file."""
     try:
         return Path(path).read_text(errors="replace").strip()
     except OSError:
@@ -21,7 +21,7 @@ def read_first(path: str) -> str | None:
 
 
 def data_directory() -> Path:
-    """Return where private servers keep their data; raises UserError where DBDYNO_DATA_DIR names no directory."""
+    """Return where private servers keep their data; raises UserError if DBDYNO_DATA_DIR names no directory."""
     directory = Path(os.environ.get("DBDYNO_DATA_DIR") or tempfile.gettempdir())
     if not directory.is_dir():
         raise UserError(f"DBDYNO_DATA_DIR={directory}: no such directory; make it, or name another")

@@ -28,7 +28,7 @@ PERIOD_S = 1.0
 LOOK_PERIOD_S, SELDOM_S = 0.1, 0.2
 QUEUES_PERIOD_S, QUEUES_BUDGET = 0.3, 0.004
 """From one look at the connections to the next, and the share of one processor for them: 64 take about 1 ms."""
-"""From one look at threads to the next; where the servers show what they wait for, threads only add waits for disks."""
+"""From one look at threads to the next; if the servers show what they wait for, threads only add waits for disks."""
 BUDGET = 0.008
 """Share of one processor for all observation: above it, threads are looked at less often. No sample is left out."""
 _LOAD_THREADS = b"load-"
@@ -37,14 +37,14 @@ _CPU_COLUMNS = ("cpu_user", "cpu_system", "run_queue")
 
 
 class Sampler(Protocol):
-    """Whatever can be sampled once a second."""
+    """Anything that can be sampled once a second."""
 
     def sample(self) -> Mapping[str, float]:
         """Return columns and their values; a column that cannot be seen now is left out."""
 
 
 class Rows(Protocol):
-    """Whatever takes samples as they come."""
+    """Anything that takes samples as they come."""
 
     def append_object(self, content: Mapping[str, float]) -> None:
         """Take one."""
@@ -126,7 +126,7 @@ class Observer:
         return sum(store.waits_seen for store in self._stores)
 
     def stop(self) -> None:
-        """Close the connections; may be called twice, and where nothing was watched."""
+        """Close the connections; may be called twice, and if nothing was watched."""
         for store in self._stores:
             store.stop()
         self._closing.close()

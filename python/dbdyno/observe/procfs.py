@@ -42,7 +42,7 @@ class Kept:
         self._open: dict[str, int] = {}
 
     def read(self, path: str) -> bytes:
-        """Return the first page of a file; raises OSError, also where what it tells of has ended."""
+        """Return the first page of a file; raises OSError, also if what it tells of has ended."""
         descriptor = self._open.get(path)
         if descriptor is None:
             if Kept._open_in_all >= _most_open():

@@ -19,7 +19,7 @@ from dbdyno.observe.socket_table import LISTENING, Sockets, SocketTable
 from dbdyno.observe.waits import Counts
 
 _LEAST_BYTES = 2
-"""That are on the way: the kernel counts the opening of a connection as one byte."""
+"""The fewest bytes that count as on the way: the kernel counts the opening of a connection as one."""
 _PROC = Path("/proc")
 _UNIX_SOCKET = re.compile(r"\w+: \w+ \w+ 00010000 \w+ \w+ +(?P<inode>\d+) (?P<path>.+)")
 """A socket that takes connections (flag `__SO_ACCEPTCON`), of the table /proc/net/unix (proc_net(5))."""

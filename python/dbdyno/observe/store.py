@@ -39,7 +39,7 @@ class Probe(Protocol):
     """A connection to one server, to look at it (`dbdyno.systems.probe`). All but `close` may raise DbdynoError.
 
     not_shown: what this user is not shown, band or column, and why; known once it was asked. answered_by: the server's
-    thread or process that answers, by its kernel's number, where the server says that. round_trip_s: how long an answer
+    thread or process that answers, by its kernel's number, if the server says that. round_trip_s: how long an answer
     takes for which nothing is to be done.
     """
 
@@ -82,7 +82,7 @@ class Spared:
     ) -> None:
         """Take which share of the time the answers may take, and how seldom they may come for that.
 
-        server_cpu_s: for how long the thread that answers has computed so far, where that is known; whatever else it
+        server_cpu_s: for how long the thread that answers has computed so far, if that is known; whatever else it
         was asked meanwhile is in it.
         """
         self._share, self._longest_pause_s = share, longest_pause_s

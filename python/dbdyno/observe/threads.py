@@ -47,7 +47,7 @@ class ThreadStates:
     def __init__(self, name: str, pid: int, not_seen: NotSeen, workers: bytes | None = None) -> None:
         """Take the server; says so where its threads cannot be looked at.
 
-        workers: how the names of the threads begin that do clients' work, where that is known. What these wait for
+        workers: how the names of the threads begin that do clients' work, if that is known. What these wait for
         among themselves is a lock; threads of a server wait so for work, too, and then it is nobody's.
         """
         self._folder = f"/proc/{pid}/task"

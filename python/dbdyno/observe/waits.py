@@ -15,14 +15,14 @@ Counts = Mapping[str, float]
 
 
 def mean_of(samples: Iterable[Counts]) -> dict[str, float]:
-    """Return the mean count of each state over some samples; empty where there are none."""
+    """Return the mean count of each state over some samples; empty if there are none."""
     taken = list(samples)
     states = {state for sample in taken for state in sample}
     return {state: sum(sample.get(state, 0.0) for sample in taken) / len(taken) for state in states}
 
 
 def combine(waits: Counts, threads: Counts, cpu: float | None, cpu_wait: float | None) -> dict[str, float]:
-    """Return the mean number in every state, which add up to as many as there are; empty where nothing is known.
+    """Return the mean number in every state, which add up to as many as there are; empty if nothing is known.
 
     What is exact goes first: a store that must answer a question has less on the processors just then than else. Then
     locks, commits, disks and clients in this order, each as far as there are any left, and the rest is `other`: at
@@ -30,9 +30,9 @@ def combine(waits: Counts, threads: Counts, cpu: float | None, cpu_wait: float |
     last: who has been given one and waits for a processor is in the same system call still.
 
     Args:
-        waits: as the store says; its `cpu` means at work, whether on a processor or not. Empty where it does not say.
-        threads: of the server's threads as the kernel says; empty where it does not.
-        cpu, cpu_wait: the mean number of threads on a processor, and of those waiting for one; None where not known.
+        waits: as the store says; its `cpu` means at work, whether on a processor or not. Empty if it does not say.
+        threads: of the server's threads as the kernel says; empty if it does not.
+        cpu, cpu_wait: the mean number of threads on a processor, and of those waiting for one; None if not known.
     """
     counts = dict(waits or threads)
     total = sum(counts.values())

@@ -15,7 +15,7 @@ store up: both were measured over the same slow link, or on processors that othe
 
 
 def client_limited(recorded: Recorded, facts: TrialFacts, embedded: bool) -> str | None:
-    """Return by what it is seen that a trial was limited by its client, or `None` where it is not.
+    """Return by what it is seen that a trial was limited by its client, or `None` if it is not.
 
     An open loop that was followed did what it was asked, whatever the client could have done beyond. An embedded store
     works in the load client's own threads, so these being busy says nothing.

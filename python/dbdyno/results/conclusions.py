@@ -107,8 +107,8 @@ class Lock:
     Attributes:
         name: the server's own for it.
         latch: it guards what the server has in memory, and neither rows nor tables.
-        waiting: how many waited for it on average; `None` where the server only counts how often it was waited for.
-        waits_per_s: how often it was waited for; `None` where that is not counted.
+        waiting: how many waited for it on average; `None` if the server only counts how often it was waited for.
+        waits_per_s: how often it was waited for; `None` if that is not counted.
     """
 
     server: str
@@ -161,10 +161,10 @@ class Conclusions:
     """All that was concluded of a trial.
 
     Attributes:
-        client_limited: by what it is seen that the load client held the store up, or `None` where it did not.
+        client_limited: by what it is seen that the load client held the store up, or `None` if it did not.
         others_cores: how many processors others used, if that is enough to disturb, else `None`.
         verdict: `None` for a trial that did not run to its end.
-        time_budget: `None` where nothing was measured.
+        time_budget: `None` if nothing was measured.
     """
 
     client_limited: str | None = None

@@ -28,7 +28,7 @@ WHOLE_SECOND = 0.9
 
 
 class Interval(NamedTuple):
-    """One second of a trial. `None` where too few samples tell.
+    """One second of a trial. `None` if too few samples tell.
 
     A tuple, as a run may have 60,000 of them, and making one of a frozen dataclass takes ten times as long.
 
@@ -42,7 +42,7 @@ class Interval(NamedTuple):
         errors: how many of each kind.
         service_s: service times of all its completed transactions added up, in seconds.
         thread_cpu_s, thread_run_queue_s: of each load thread, what it used and how long it was ready and waited for a
-            processor; empty where the load client does not say.
+            processor; empty if the load client does not say.
         profiled: left out of the figures, as stacks were recorded in it.
     """
 
@@ -75,9 +75,9 @@ class Interval(NamedTuple):
 
 
 class LoadThread(NamedTuple):
-    """Which shares of the measured time a load thread was on a processor, and ready but waiting for one.
+    """The shares of the measured time that a load thread was on a processor, and ready but waiting for one.
 
-    run_queue_share: `None` where the kernel does not say.
+    run_queue_share: `None` if the kernel does not say.
     """
 
     cpu_share: float
@@ -93,7 +93,7 @@ class Operation:
         service_time: sent to completed, of the operations completed after the warm-up.
         failed: over all seconds, the warm-up's too.
         response_time, send_lag: scheduled to completed and scheduled to sent, of the same; `None` in a closed loop.
-        slowest: of the response times where there are any, else of the service times.
+        slowest: of the response times if there are any, else of the service times.
     """
 
     name: str
@@ -133,7 +133,7 @@ class Recorded:
         hello, total, end: those records, or `None` when the file ends before them.
         service_time: of the transactions completed after the warm-up.
         response_time, send_lag: of the same; `None` in a closed loop.
-        slowest: of the response times where there are any, else of the service times.
+        slowest: of the response times if there are any, else of the service times.
         steady: the steady state of the whole seconds after the warm-up that was asked for.
         cut: the figures begin where that found the steady state to begin (`warmup = "auto"`).
         run_began_unix_s: when the first second of the run began, or `None` when it did not.
@@ -188,7 +188,7 @@ class Recorded:
 
     @property
     def window_unix_s(self) -> tuple[float, float] | None:
-        """When measuring began and ended, in seconds since the epoch; `None` where it did not.
+        """When measuring began and ended, in seconds since the epoch; `None` if it did not.
 
         Profiled seconds may lie in between.
         """
@@ -255,7 +255,7 @@ class Recorded:
 
     @cached_property
     def behind(self) -> str | None:
-        """How it is seen that what an open loop offered was not followed; `None` where it was, and in a closed loop."""
+        """How it is seen that what an open loop offered was not followed; `None` if it was, and in a closed loop."""
         if not self.offered or self.seconds <= 0:
             return None
         left = np.cumsum(
@@ -299,9 +299,9 @@ class Trial:
         state: `complete`, `failed`, `interrupted`, or `not reached`.
         about: `trial.json` as it was read, or empty when there is none; `facts` has it typed.
         warnings: what a reader must know before using its figures, each a sentence.
-        client_limited: by what it is seen that the load client held the store up, or `None` where it did not.
+        client_limited: by what it is seen that the load client held the store up, or `None` if it did not.
         folder: where it was recorded.
-        judged: what was concluded of it when it ended (`verdict.json`), or `None` where that is not there.
+        judged: what was concluded of it when it ended (`verdict.json`), or `None` if that is not there.
         confirmation: the trial that was run again with less of what had limited it (`confirmation.json`), or `None`.
     """
 
@@ -355,7 +355,7 @@ class Trial:
 
 @dataclass(frozen=True, slots=True)
 class Preparation:
-    """One started (or attached) and loaded system: `rows` loaded in `load_seconds`, where that was recorded."""
+    """One started (or attached) and loaded system: `rows` loaded in `load_seconds`, if that was recorded."""
 
     name: str
     about: JsonObject

@@ -23,7 +23,7 @@ TABLE = "observations.parquet"
 
 
 def read_observations(folder: Path) -> Observations | None:
-    """Read what was observed in a trial's folder; None where nothing was.
+    """Read what was observed in a trial's folder; None if nothing was.
 
     Raises:
         UserError: its file cannot be understood.

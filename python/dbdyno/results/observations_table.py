@@ -49,7 +49,7 @@ def _floats_of_chunk(chunk: pyarrow.DoubleArray) -> np.ndarray:
 
 
 def write_table(path: Path, observations: Observations) -> None:
-    """Write a table whole, what was not seen as null; raises OSError where that cannot be done."""
+    """Write a table whole, what was not seen as null; raises OSError if that cannot be done."""
     named = {AT: observations.at_unix_s, **observations.columns}
     table = pyarrow.table({name: pyarrow.array(values, from_pandas=True) for name, values in named.items()})
     partial = path.with_name(path.name + ".partial")

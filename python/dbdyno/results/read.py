@@ -168,7 +168,7 @@ def usage_of_servers(trial: Trial) -> tuple[Usage, ...]:
 def processes_of_store(trial: Trial) -> tuple[str, ...]:
     """Return the observed processes that do a store's work: of an embedded one the client, of servers all of them.
 
-    None where one of its servers was not seen: what the others took is not what the store takes.
+    None if one of its servers was not seen: what the others took is not what the store takes.
     """
     if trial.embedded:
         return ("client",)

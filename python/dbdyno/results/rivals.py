@@ -1,4 +1,4 @@
-"""Which systems of a run are compared: several at the same variant, and the variants of one."""
+"""The systems of a run that are compared: several at the same variant, and the variants of one."""
 
 from collections.abc import Mapping
 from itertools import combinations

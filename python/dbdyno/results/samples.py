@@ -18,7 +18,7 @@ class Observations:
 
     Attributes:
         at_unix_s: when each sample was taken, in seconds since the epoch, rising; shape (samples,).
-        columns: name to values, float64 of the same shape, NaN where not seen. A name is `<band>.<quantity>`, its unit
+        columns: name to values, float64 of the same shape, NaN if not seen. A name is `<band>.<quantity>`, its unit
             last; what ends in `_total` has been counted since the process, the host or the store began.
         left_out: begin and end of each time that no mean counts, in seconds since the epoch.
     """
@@ -34,7 +34,7 @@ class Observations:
     def rate(self, name: str) -> np.ndarray:
         """Return how fast a `_total` grew, per second, shape (samples,): at each sample, since the last that saw it.
 
-        NaN for the first sample, where it was not seen, and where it fell: what is counted had begun anew.
+        NaN for the first sample, if it was not seen, and if it fell: what is counted had begun anew.
         """
         rates = np.full(len(self.at_unix_s), np.nan)
         seen, _, per_s = self._growth(name)
@@ -42,7 +42,7 @@ class Observations:
         return rates
 
     def mean_rate(self, name: str, begin_unix_s: float, end_unix_s: float) -> float | None:
-        """Return how fast a `_total` grew between two times, per second; None where half of the time was not seen.
+        """Return how fast a `_total` grew between two times, per second; None if half of the time was not seen.
 
         Samples do not fall on the window's ends: growth between two samples is taken to be even.
         """
@@ -60,7 +60,7 @@ class Observations:
         return float(per_s[known] @ overlap_s[known]) / covered_s
 
     def mean(self, name: str, begin_unix_s: float, end_unix_s: float) -> float | None:
-        """Return the mean of the samples taken after `begin_unix_s` and up to `end_unix_s`; None where none saw it."""
+        """Return the mean of the samples taken after `begin_unix_s` and up to `end_unix_s`; None if none saw it."""
         values = self.columns.get(name)
         if values is None:
             return None

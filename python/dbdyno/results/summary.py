@@ -2,7 +2,7 @@
 
 A hundred trials of ten minutes are 600 MB of records, which take a minute of processor time to read. A summary is
 written when a trial is first read, which dbdyno does as soon as it has ended; it can be deleted at any time, and is
-made anew where it is missing or is of other recordings than those that lie beside it.
+made anew if it is missing or is of other recordings than those that lie beside it.
 """
 
 from __future__ import annotations
@@ -52,7 +52,7 @@ class Summary:
 
     Attributes:
         observed: mean of each column of the observations over the measured time, of a `_total` its growth per second.
-        latencies: as `Reader.latencies`; `None` where it was not asked for.
+        latencies: as `Reader.latencies`; `None` if it was not asked for.
     """
 
     recorded: Recorded

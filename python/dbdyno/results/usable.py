@@ -1,4 +1,4 @@
-"""Which trials may be compared, by what figure, and how even they were."""
+"""The trials that may be compared, by what figure, and how even they were."""
 
 from __future__ import annotations
 

@@ -44,7 +44,7 @@ def _cores(observations: Observations, process: str, measured_unix_s: tuple[floa
 
 
 def stated_usage(facts: TrialFacts, path: Path) -> tuple[Usage, ...]:
-    """Return what `trial.json` says was used; nothing where the trial was not observed, or not closed.
+    """Return what `trial.json` says was used; nothing if the trial was not observed, or not closed.
 
     Raises:
         UserError: it cannot be understood.

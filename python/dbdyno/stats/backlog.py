@@ -15,7 +15,7 @@ import numpy as np
 DONE = 0.99
 """A store that completes less than this share of what an open loop offers does not follow it."""
 WAITING_S = 1.0
-"""So many seconds of arrivals, or what `DONE` leaves of them where that is less, may wait for a client."""
+"""So many seconds of arrivals, or what `DONE` leaves of them if that is less, may wait for a client."""
 THIRD_S = 3
 """A backlog grows if the means of three thirds of the time rise; each third is at least this long."""
 EVENLY = 0.25
@@ -46,7 +46,7 @@ class Offered:
 
 
 def behind(offered: Offered) -> str | None:
-    """Return how it is seen that the store did not follow, or `None` where it did."""
+    """Return how it is seen that the store did not follow, or `None` if it did."""
     if offered.due - offered.completed > _left_at_any_end(offered):
         return f"only {offered.completed / offered.due:.1%} of the offered load was completed"
     waiting = offered.outstanding - offered.clients

@@ -72,7 +72,7 @@ def compare(
             other.
         margin: the share that counts as no difference.
         noise: what a system differs from itself by on this host (`aa_noise`).
-        seed: of the signs that are flipped where there are too many to try all.
+        seed: of the signs that are flipped if there are too many to try all.
 
     Raises:
         ValueError: there is no pair, the sides differ in length, or a throughput is not above 0.

@@ -24,7 +24,7 @@ class Flat:
     Attributes:
         best: the step with the highest throughput before the last two, from 0.
         rises: of each of the last two over that one, as a share of it; 0.02 is 2 % more.
-        noise: what within-trial noise alone may make of such a rise, the larger of the two, as a share; `None` where no
+        noise: what within-trial noise alone may make of such a rise, the larger of the two, as a share; `None` if no
             trial has two whole seconds to tell.
     """
 
@@ -64,7 +64,7 @@ def flatness(steps: Sequence[Sequence[float]], share: float) -> Flat | None:
 
 
 def _noise(steps: Sequence[Sequence[float]], means: np.ndarray, best: int, step: int) -> float | None:
-    """Return what noise may make of a step's rise, as a share; `None` where no step has two seconds."""
+    """Return what noise may make of a step's rise, as a share; `None` if no step has two seconds."""
     freedom = sum(len(rates) - 1 for rates in steps)
     if not freedom:
         return None

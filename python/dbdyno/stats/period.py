@@ -17,7 +17,7 @@ AS_HIGH = 0.85
 
 
 def period_s(rate_per_s: np.ndarray) -> int | None:
-    """Return the period in whole seconds of a cycle of 10 to 120 s, or `None` where there is none.
+    """Return the period in whole seconds of a cycle of 10 to 120 s, or `None` if there is none.
 
     A cycle is a peak above 0.3 of the autocorrelation of the series without its running median, seen at least three
     times.

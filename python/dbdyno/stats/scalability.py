@@ -36,7 +36,7 @@ _BASES = {
     AMDAHL: ((0,), (1,), (0, 1)),
     USL: ((0,), (1,), (0, 1), (0, 2), (1, 2), (0, 1, 2)),
 }
-"""Which of the columns 1, N and N(N−1) may have a weight above 0, in all ways in which the others can be 0."""
+"""The columns among 1, N and N(N−1) that may have a weight above 0, in all ways in which the others can be 0."""
 
 Interval = tuple[float, float]
 
@@ -75,12 +75,12 @@ class Scalability:
     Attributes:
         law: the chosen one.
         laws: all that were fitted, best first.
-        contention, coherency: 95 % bootstrap intervals of the law's α and β where it has them.
+        contention, coherency: 95 % bootstrap intervals of the law's α and β if it has them.
         peak_clients: N* = √((1−α)/β), only where the law has a peak, the sweep went past 1.3 of it, and the decline is
             clear.
         peak_interval: its 95 % bootstrap interval.
         words: all that as one sentence.
-        ceiling: 95 % bootstrap interval of the law's C where it has one.
+        ceiling: 95 % bootstrap interval of the law's C if it has one.
     """
 
     law: Law

@@ -33,7 +33,7 @@ def penalty(values: np.ndarray, least_sigma: float) -> float:
 
 
 def segments(values: np.ndarray, penalty: float, shortest: int) -> list[tuple[int, int]]:
-    """Cut a series where that lowers the squared error by more than `penalty` a cut.
+    """Cut a series if that lowers the squared error by more than `penalty` a cut.
 
     The exact minimum that PELT (Killick, Fearnhead & Eckley 2012) also looks for, by optimal partitioning (Jackson et
     al. 2005): without PELT's pruning, which can miss the minimum where pieces have a least length, and costs nothing at

@@ -13,7 +13,7 @@ from dbdyno.stats.segments import SIGMA_PER_MAD, mad, penalty, segments
 SHORTEST_S = 30
 """A shorter series says "too short to tell"."""
 BATCH_S, SHORT_BATCH_S = 10, 6
-"""The length of a batch where no period is seen, and that in a trial of one to two minutes, which has few."""
+"""The length of a batch if no period is seen, and that in a trial of one to two minutes, which has few."""
 SHORTEST_SEGMENT = 3
 """Batches in a segment, at least."""
 OUTLIER_MADS = 4.0

@@ -20,7 +20,7 @@ class WarmUp:
 
     Attributes:
         warm_per_s: the warm rate, the median of the last quarter of the seconds.
-        seconds: after how many seconds of load WINDOW_S seconds reached SHARE of it; `None` where they did so in that
+        seconds: after how many seconds of load WINDOW_S seconds reached SHARE of it; `None` if they did so in that
             last quarter at the earliest: it may still have been rising, and the warm rate is a lower bound.
         first_per_s: the first second's throughput.
     """
@@ -31,7 +31,7 @@ class WarmUp:
 
 
 def warm_up(rate_per_s: np.ndarray) -> WarmUp | None:
-    """Describe a series that begins with a restart; `None` where it is too short or nothing was done at its end.
+    """Describe a series that begins with a restart; `None` if it is too short or nothing was done at its end.
 
     Args:
         rate_per_s: completed transactions per second, one value a second from the first on, shape (seconds,).

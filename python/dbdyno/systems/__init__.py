@@ -69,7 +69,7 @@ def build(spec: SystemSpec) -> System:
 def sized(spec: SystemSpec, data_bytes: int | None) -> SystemSpec:
     """Return a configuration in which a share of the data, such as `memory=25%`, is what the server takes.
 
-    data_bytes: of the rows' values, or None where that is not known. Raises UserError for a share of that.
+    data_bytes: of the rows' values, or None if that is not known. Raises UserError for a share of that.
     """
     system = None if spec.url else SYSTEMS.get(spec.name)
     room = system.room if system else {}

@@ -106,7 +106,7 @@ class System(ABC):
     room: settings that can be a share of the data, such as `25%`, by name.
     storage: what it makes of rows. table_share: what a table loaded in bulk takes, for each byte of its file.
     several_analysts: several connections for whole tables can be open at once.
-    copy_tools: what dumps and restores its tables, by name; only where the store can `copy`.
+    copy_tools: what dumps and restores its tables, by name; only if the store can `copy`.
     forks: True if its server is several processes, of which `server_pids` gives the first.
     can_crash: True if it can be killed, and started again on what it left.
     can_keep: True if `keep` can be asked for, unless a setting forbids it.
@@ -203,7 +203,7 @@ class System(ABC):
         """Stop it and remove what was made for it; may be called at any time, and twice."""
 
     def restart(self) -> None:
-        """Stop its servers in good order and start them again with all they hold; nothing to do where there are none.
+        """Stop its servers in good order and start them again with all they hold; nothing to do if there are none.
 
         Raises RunFailed if they do not stop or come up.
         """
@@ -232,7 +232,7 @@ class System(ABC):
         return []
 
     def versions(self, tables: Mapping[str, int]) -> Versions:
-        """Return the version of each row of these tables (name to rows); only where it has `witnesses`."""
+        """Return the version of each row of these tables (name to rows); only if it has `witnesses`."""
         raise NotImplementedError(f"{self.name} has nothing to be compared with")
 
     def opened(self, library: LibraryRecord) -> None:
@@ -240,11 +240,11 @@ class System(ABC):
         raise NotImplementedError(f"{self.name} runs in no load client")
 
     def analyst(self) -> Analyst:
-        """Return a new connection for whole tables; only where the store can `analyse`."""
+        """Return a new connection for whole tables; only if the store can `analyse`."""
         raise NotImplementedError(f"{self.name} answers no SQL over whole tables")
 
     def space(self, records: float, data_bytes: float) -> Space:
-        """Return what so many records take, whose values are so many bytes; nothing where somebody else has them."""
+        """Return what so many records take, whose values are so many bytes; nothing if somebody else has them."""
         return Space() if self.spec.url else self.storage.space(records, data_bytes)
 
     def tool_program(self, name: str) -> str | None:
@@ -262,7 +262,7 @@ class System(ABC):
         return {name: self.tool_program(name) or name for name in self.copy_tools[tool].programs}
 
     def copier(self, tool: str, workers: int) -> Copier:
-        """Return what copies its tables by one of its tools, with so many workers; only where the store can `copy`."""
+        """Return what copies its tables by one of its tools, with so many workers; only if the store can `copy`."""
         raise NotImplementedError(f"{self.name} is copied by no tools")
 
     def statement(self, sql: str) -> Errand:

@@ -26,10 +26,10 @@ class Waits(NamedTuple):
 
 
 class Probe(ABC):
-    """One server's own view of itself. Every method but `close` raises RunFailed where the server does not answer.
+    """One server's own view of itself. Every method but `close` raises RunFailed if the server does not answer.
 
     server: its name, as in `server_pids`. not_shown: what this user is not shown, band or column, and why. answered_by:
-    the thread or process that answers, by the number that the server's kernel has for it; None where it does not say.
+    the thread or process that answers, by the number that the server's kernel has for it; None if it does not say.
     round_trip_s: how long the shortest of a few answers took for which nothing is to be done.
     """
 

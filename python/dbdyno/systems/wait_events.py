@@ -9,7 +9,7 @@ from functools import lru_cache
 LOCKED = "locked"
 """Stands for a command in the row that counts transactions waiting for a row's lock."""
 ALL_LOCKS, ALL_LATCHES = "locks", "latches"
-"""All together, 0 where none is waited for: it shows that it was looked."""
+"""All together, 0 if none is waited for: it shows that it was looked."""
 ALL_ROW_LOCKS = "row locks"
 """The same of those that `lock_of_row` names, which are looked at less often."""
 _NO_CLIENTS = ("Daemon", "Binlog Dump", "Binlog Dump GTID", "Slave_IO", "Slave_SQL", "Slave_worker", "Delayed insert")

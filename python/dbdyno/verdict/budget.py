@@ -60,7 +60,7 @@ class TimeBudget:
 
 
 def time_budget(trial: Trial) -> TimeBudget | None:
-    """Return where a trial's operations were, or `None` where nothing was measured."""
+    """Return where a trial's operations were, or `None` if nothing was measured."""
     recorded = trial.recorded
     if recorded.run_began_unix_s is None or recorded.seconds <= 0:
         return None

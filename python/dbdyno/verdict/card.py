@@ -17,7 +17,7 @@ from dbdyno.results.read import processes_of_store
 
 FLUSHED = frozenset({"D2", "D3"})
 BRIEF_SETTINGS = 6
-"""Settings named where there is little room; dbdyno gives a store of Java fifty."""
+"""Settings named if there is little room; dbdyno gives a store of Java fifty."""
 SUM_CHARACTERS = 12
 """Characters of a sum or a build id: enough to tell builds apart."""
 FROM_DISK_BYTES = 1024.0
@@ -40,7 +40,7 @@ class Line:
     """One line of the card.
 
     Attributes:
-        brief: the same in two or three words, for a terminal; empty where the text of others says enough.
+        brief: the same in two or three words, for a terminal; empty if the text of others says enough.
         badge: a few words that stand beside the system wherever it is ranked, or `None`.
     """
 
@@ -68,8 +68,8 @@ class Card:
     """The card of a run.
 
     Attributes:
-        command: what repeats it, or `None` where that was not recorded.
-        badge: of a ranking across durability classes, or `None` where all systems have the same.
+        command: what repeats it, or `None` if that was not recorded.
+        badge: of a ranking across durability classes, or `None` if all systems have the same.
         not_seen: what could not be observed, each with the reason.
     """
 
@@ -119,7 +119,7 @@ def _versions(trial: Trial, run: Run) -> str:
 
 
 def _builds(trial: Trial) -> Iterator[Line]:
-    """Which builds they are that were started from a path: two can say the same version."""
+    """Yield the builds that were started from a path: two can state the same version."""
     for build in builds_of(trial):
         yield Line("build", build)
 

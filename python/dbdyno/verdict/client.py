@@ -20,7 +20,7 @@ _HOST_CPU = tuple(f"host.cpu_{state}_s_total" for state in ("user", "system", "i
 
 
 def signs_of_client(trial: Trial) -> tuple[str, ...]:
-    """Return by what it is seen that the load client held the store up; nothing where it did not.
+    """Return by what it is seen that the load client held the store up; nothing if it did not.
 
     To what the load client recorded itself (dbdyno.results.client_limit) comes that it waited for a processor. Send lag
     is no sign: a client sends its next transaction when its last one has ended, so a late one tells of the store first.
@@ -31,13 +31,13 @@ def signs_of_client(trial: Trial) -> tuple[str, ...]:
 
 
 def load_threads(trial: Trial) -> int | None:
-    """Return how many load threads there were; `None` where the load client did not say."""
+    """Return how many load threads there were; `None` if the load client did not say."""
     hello = trial.recorded.hello
     return (hello.get("threads") or None) if hello else None
 
 
 def free_processors(trial: Trial) -> float | None:
-    """Return which share of the host's processors was idle while it was measured; `None` where that was not seen."""
+    """Return which share of the host's processors was idle while it was measured; `None` if that was not seen."""
     window, observations = trial.recorded.window_unix_s, trial.observations
     if window is None or observations is None:
         return None
@@ -46,7 +46,7 @@ def free_processors(trial: Trial) -> float | None:
 
 
 def run_queue_threads(trial: Trial, processes: Sequence[str]) -> float | None:
-    """Return how many threads of `processes` waited for a processor, on average; `None` where none was seen."""
+    """Return how many threads of `processes` waited for a processor, on average; `None` if none was seen."""
     window, observations = trial.recorded.window_unix_s, trial.observations
     if window is None or observations is None:
         return None
@@ -56,7 +56,7 @@ def run_queue_threads(trial: Trial, processes: Sequence[str]) -> float | None:
 
 
 def _held_back(trial: Trial) -> str | None:
-    """That a processor quota held it back."""
+    """Return how long a processor quota held it back, in words; `None` if none did."""
     window, observations = trial.recorded.window_unix_s, trial.observations
     held_back = observations.mean_rate("cgroup.client.throttled_s_total", *window) if window and observations else None
     if held_back is None or held_back < THROTTLED:
@@ -65,9 +65,9 @@ def _held_back(trial: Trial) -> str | None:
 
 
 def _waiting(trial: Trial) -> str | None:
-    """That its load threads waited for a processor, where that was not only because the server had them all.
+    """Return that its load threads waited for a processor, if not only because the server had them all.
 
-    Client and server of one host compete for its processors, and both wait where they are all busy: then the time
+    Client and server of one host compete for its processors, and both wait if they are all busy: then the time
     budget says who waits more. By this sign alone every saturated server on two processors would be client-limited.
     """
     waited = _waited_at_work(trial)
@@ -85,7 +85,7 @@ def _waiting(trial: Trial) -> str | None:
 
 
 def _waited_at_work(trial: Trial) -> str | None:
-    """That a load thread which works or waits most of the time waited too long; of all together where no more is known.
+    """Return that a load thread which works or waits most of the time waited too long; that of all if no more is known.
 
     Each thread has clients of its own: the mean over four hides one that waits half of the time.
     """

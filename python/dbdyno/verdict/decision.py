@@ -1,4 +1,4 @@
-"""Which limit of the table a trial had, and how sure that is (docs/statistics.md, section 5)."""
+"""The limit that a trial had, of those in the table, and how sure that is (docs/statistics.md, section 5)."""
 
 from __future__ import annotations
 
@@ -56,7 +56,7 @@ class Limited:
         held: how many operations in flight it held, of the `in_flight` there were, on average.
         signs: what else speaks for it, with figures.
         figures: what shows how it was, and speaks for nothing.
-        runner_up, runner_up_held: what held the second most; `None` where nothing worth naming did.
+        runner_up, runner_up_held: what held the second most; `None` if nothing worth naming did.
         confidence: `high`, `medium` or `low`.
     """
 

@@ -49,12 +49,12 @@ class Measured:
 
     @classmethod
     def of(cls, trial: Trial) -> Measured | None:
-        """Return it, or `None` where nothing was observed or measured."""
+        """Return it, or `None` if nothing was observed or measured."""
         window = trial.recorded.window_unix_s
         return None if window is None or trial.observations is None else cls(trial, trial.observations, *window)
 
     def rate(self, *names: str) -> float | None:
-        """Return how fast these grew together, per second; `None` where any was not seen."""
+        """Return how fast these grew together, per second; `None` if any was not seen."""
         rates = [self.observations.mean_rate(name, self.begin_unix_s, self.end_unix_s) for name in names]
         return None if not rates or None in rates else sum(rate for rate in rates if rate is not None)
 
@@ -63,7 +63,7 @@ class Measured:
         return self.observations.mean(name, self.begin_unix_s, self.end_unix_s)
 
     def cores(self, processes: Sequence[str]) -> float | None:
-        """Return the CPU seconds per second of some processes; `None` where any was not seen."""
+        """Return the CPU seconds per second of some processes; `None` if any was not seen."""
         return self.rate(*(f"process.{name}.cpu_{kind}_s_total" for name in processes for kind in ("user", "system")))
 
     def host_cores(self) -> float | None:
@@ -113,8 +113,8 @@ class Measured:
 
 
 def cores_to_use(measured: Measured, processes: Sequence[str], pinned: Sequence[int] | None) -> float | None:
-    """Return how many processors some processes had to use: what they used, where a quota held them back; those they
-    are pinned to; else what they used and what was idle beside them; `None` where that was not seen."""
+    """Return how many processors some processes had to use: what they used, if a quota held them back; those they
+    are pinned to; else what they used and what was idle beside them; `None` if that was not seen."""
     if throttled(measured, processes):
         return measured.cores(processes)
     if pinned:
@@ -124,7 +124,7 @@ def cores_to_use(measured: Measured, processes: Sequence[str], pinned: Sequence[
 
 
 def others_cores(measured: Measured) -> float | None:
-    """Return how many of the host's processors other processes used, where it is enough to disturb; else `None`.
+    """Return how many of the host's processors other processes used, if it is enough to disturb; else `None`.
 
     What the hypervisor took is time that no process of this host had.
     """
@@ -139,7 +139,7 @@ def others_cores(measured: Measured) -> float | None:
 
 
 def others(measured: Measured) -> str | None:
-    """Return that in words, and what the hypervisor took where that is as much; `None` where neither disturbs."""
+    """Return that in words, and what the hypervisor took if that is as much; `None` if neither disturbs."""
     host, stolen, rest = measured.host_cores(), measured.rate("host.cpu_steal_s_total"), others_cores(measured)
     if host is None:
         return None
@@ -200,7 +200,7 @@ def _between_hosts(hosts: Sequence[Mapping[str, Any]]) -> Iterator[str]:
 
 
 def task_queues(measured: Measured) -> Iterator[str]:
-    """Yield which pool of a server's threads had tasks queued, where it tells: figures, and no sign."""
+    """Yield which pool of a server's threads had tasks queued, if it tells: figures, and no sign."""
     for server in measured.trial.server_names:
         for task in CLIENT_TASKS:
             column = f"store.{server}.{task}_tasks_"
@@ -210,9 +210,9 @@ def task_queues(measured: Measured) -> Iterator[str]:
 
 
 def page_writers(measured: Measured) -> Iterator[str]:
-    """Yield which of a server's processes wrote its pages, where it tells and they wrote any: figures, and no sign.
+    """Yield which of a server's processes wrote its pages, if it tells and they wrote any: figures, and no sign.
 
-    What works for a client should find its pages clean: it writes one itself only where no other is to be had.
+    What works for a client should find its pages clean: it writes one itself only if no other is to be had.
     """
     for server in measured.trial.server_names:
         rates = {who: measured.rate(f"store.{server}.{key}_page_writes_total") or 0.0 for key, who in WRITERS.items()}
@@ -227,7 +227,7 @@ def page_writers(measured: Measured) -> Iterator[str]:
 
 
 def disk_times(measured: Measured) -> Iterator[str]:
-    """Yield how long reads, writes and flushes took where there were any: figures, and no sign of anything."""
+    """Yield how long reads, writes and flushes took if there were any: figures, and no sign of anything."""
     for device in sorted({name.split(".")[1] for name in measured.observations.names("disk.")}):
         for kind, operations in (("read", "reads"), ("write", "writes"), ("flush", "flushes")):
             count, time_s = (

@@ -1,4 +1,4 @@
-"""Which lock was waited for most in a trial, as its servers show it."""
+"""The lock that was waited for most in a trial, as its servers show it."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Which limit full processors are: the server's, one thread's, the host's, or another process's (docs/statistics.md,
+"""The limit that full processors are: the server's, one thread's, the host's, or another process's (docs/statistics.md,
 section 5.3).
 
 A full processor limits only if threads wait for it. Whoever uses it is named with its share.

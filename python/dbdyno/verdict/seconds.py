@@ -11,7 +11,7 @@ ENOUGH_OF_A_SECOND = 0.5
 
 
 class Seconds:
-    """A trial's seconds, and what was observed in each; NaN where it was not seen.
+    """A trial's seconds, and what was observed in each; NaN if it was not seen.
 
     Attributes:
         edges_unix_s: when each second began, and at last when the last one ended; shape (seconds + 1,).
@@ -43,7 +43,7 @@ class Seconds:
         return self._averaged(times[seen - 1], times[seen], self._observations.columns[name][seen])
 
     def _seen(self, name: str) -> np.ndarray:
-        """Which samples saw it."""
+        """Return the numbers of the samples that saw it."""
         values = self._observations.columns.get(name) if self._observations else None
         return np.array([], int) if values is None else np.flatnonzero(~np.isnan(values))
 

@@ -1,4 +1,4 @@
-"""Which build a file is, by its content."""
+"""The identity of a build, by its content."""
 
 import hashlib
 import os

@@ -1,4 +1,4 @@
-"""Which Java, and how large its heap."""
+"""The Java that is used, and the size of its heap."""
 
 import pytest
 

@@ -16,7 +16,7 @@ impl Rows {
         Self { schema, row: RowBuffer::default() }
     }
 
-    /// Generates the row into `self.row`; false where the key names none.
+    /// Generates the row into `self.row`; false if the key names none.
     pub fn find(&mut self, key: &[u8]) -> bool {
         let Some(rest) = key.strip_prefix(MARKER.as_bytes()) else { return false };
         let Some(colon) = rest.iter().position(|&b| b == b':') else { return false };

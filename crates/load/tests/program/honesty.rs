@@ -51,7 +51,7 @@ struct Served {
 
 /// All requests, once all `clients` have gone. A client sends when it has read the answer before, so it has sent after that
 /// was written, and read this one's before its next was read here: on a machine that holds a program up for some
-/// milliseconds between the two clocks, that is between these bounds too. Of its first and last this is not known.
+/// milliseconds between the two clocks, that is between these bounds too. This is not known of its first and last.
 fn served(log: &Log, clients: usize) -> Vec<Served> {
     while log.lock().unwrap().len() < clients {
         sleep(Duration::from_millis(5));

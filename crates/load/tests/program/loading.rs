@@ -90,7 +90,7 @@ fn serve(stream: &TcpStream, kept: &Mutex<Kept>) -> Option<()> {
     }
 }
 
-/// A Redis that closes a connection after each of these numbers of SETs; where the last is in the first tenth, it then is gone.
+/// A Redis that closes a connection after each of these numbers of SETs; if the last is in the first tenth, it then is gone.
 fn cutting(cuts: &[u64]) -> (u16, Arc<Mutex<Kept>>) {
     let kept = Arc::new(Mutex::new(Kept { cuts: cuts.to_vec(), ..Kept::default() }));
     let shared = Arc::clone(&kept);

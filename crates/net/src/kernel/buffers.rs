@@ -44,7 +44,7 @@ impl Buffers {
 
     /// The kernel uses none of them any more.
     pub fn unregister(&self, submitter: &Submitter<'_>) {
-        // It fails only where the ring has no such buffers.
+        // It fails only if the ring has no such buffers.
         let _ = submitter.unregister_buf_ring(GROUP);
     }
 

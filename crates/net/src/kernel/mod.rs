@@ -66,7 +66,7 @@ impl Token {
 
 /// The result of receiving into a buffer.
 pub(crate) struct Received {
-    /// 0 where the peer has closed the connection.
+    /// 0 if the peer has closed the connection.
     pub bytes: usize,
     /// True if nothing is left to be received now.
     pub is_drained: bool,
@@ -117,13 +117,13 @@ impl Kernel {
         either!(self, kernel => kernel.wait(events, at_most))
     }
 
-    /// Takes bytes to be sent and says how many; `AGAIN` where there is no room.
+    /// Takes bytes to be sent and says how many; `AGAIN` if there is no room.
     #[inline]
     pub fn send(&mut self, fd: BorrowedFd<'_>, token: Token, bytes: &[u8]) -> Result<usize, Errno> {
         either!(self, kernel => kernel.send(fd, token, bytes))
     }
 
-    /// Appends what has arrived to the buffer, which has room; `AGAIN` where nothing has.
+    /// Appends what has arrived to the buffer, which has room; `AGAIN` if nothing has.
     #[inline]
     pub fn receive(
         &mut self,

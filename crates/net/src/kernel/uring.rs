@@ -295,7 +295,7 @@ impl Uring {
     #[cold]
     fn ended(&mut self, token: Token, end: End) {
         let Some(stream) = self.stream(token) else { return };
-        // That bytes can no longer be sent is more than that none will come.
+        // "No more bytes can be sent" says more than "none will come".
         if !matches!(stream.end, Some(End::Lost(_))) {
             stream.end = Some(end);
         }

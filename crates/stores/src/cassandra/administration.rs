@@ -23,7 +23,7 @@ const POLL_NS: u64 = 50_000_000;
 const IN_FLIGHT: u64 = 256;
 /// A table whose comment is the marker of a keyspace that dbdyno made: a keyspace itself has no comment.
 const KEYSPACE_MARK: &str = "dbdyno_made_this";
-/// Whatever a keyspace can hold: the schema's table that lists it, and the column with its name.
+/// All that a keyspace can hold: the schema's table that lists it, and the column with its name.
 const CONTENTS: [(&str, &str); 5] = [
     ("tables", "table_name"),
     ("views", "view_name"),
@@ -116,7 +116,7 @@ impl CassandraSession {
         Ok(!self.own(&select).await?.is_empty())
     }
 
-    /// A keyspace of our own is made where it is not, and marked; anybody else's must be there.
+    /// A keyspace of our own is made if it is not there, and marked; anybody else's must be there.
     async fn make_keyspace(&mut self, marker: &str) -> Result<(), Trouble> {
         let (name, factor) = (self.store.keyspace.clone(), self.store.replication_factor);
         if self.has_keyspace().await? {
@@ -185,7 +185,7 @@ impl CassandraSession {
         Ok(named.collect())
     }
 
-    /// Name and comment of the tables in the keyspace that begin as dbdyno's do: those of the schema, or all where it is empty.
+    /// Name and comment of the tables in the keyspace that begin as dbdyno's do: those of the schema, or all if it is empty.
     async fn tables(&mut self) -> Result<Vec<(String, String)>, Failure> {
         let mut tables = self.comments().await?;
         let wanted: Vec<String> = self.store.schema.tables.iter().map(table_name).collect();

@@ -27,7 +27,7 @@ use several::Place;
 
 /// Statements of steps are alike in all of them.
 const DIALECT: Dialect = Dialect::Mysql;
-/// How often a statement is prepared anew that the server does not know any more. Of sessions that prepare the same one at the same time the
+/// How often a statement is prepared anew that the server does not know any more. If sessions prepare the same one at the same time the
 /// server (4.0.2 and later) drops it for a moment.
 const ATTEMPTS: usize = 5;
 /// Errors of the protocol's table after which a session is opened anew, or after which a write may still have happened.
@@ -236,7 +236,7 @@ impl CassandraSession {
         Ok(node)
     }
 
-    /// Returns the node that stands for `node`, connected to. Of a node that cannot be reached any other is asked in its place: that one asks
+    /// Returns the node that stands for `node`, connected to. If a node cannot be reached, any other is asked in its place: that one asks
     /// the replicas.
     async fn connected(&mut self, node: usize) -> Result<usize, Failure> {
         let node = self.instead[node];

@@ -53,7 +53,7 @@ impl Ring {
     }
 }
 
-/// Another node's place; `None` where it is none that can be connected to, as that of a node that is still joining.
+/// Another node's place; `None` if it is none that can be connected to, as that of a node that is still joining.
 fn beside(endpoint: &Endpoint, host: &str) -> Option<Endpoint> {
     let Address::Tcp { port, .. } = endpoint.address else { return None };
     let ip: IpAddr = host.parse().ok()?;

@@ -38,7 +38,7 @@ pub struct Addition<'a> {
 }
 
 impl Addition<'_> {
-    /// The value of a row after the addition; `None` where `bytes` are no row.
+    /// The value of a row after the addition; `None` if `bytes` are no row.
     pub fn apply(&mut self, bytes: &[u8]) -> Option<&[u8]> {
         if !decode_row(self.table, bytes, 0, bytes.len(), self.fields) {
             return None;

@@ -185,7 +185,7 @@ impl KyotocabinetConfig {
         let is_compressed = self.compression != "none";
         effective_settings.held_against("compressed", is_compressed, number("opts")? & COMPRESSED != 0)?;
         if is_compressed {
-            // That it compresses is shown, and not how.
+            // The library shows that it compresses, and not how.
             effective_settings.not_readable = vec!["compression"];
         }
         Ok(())

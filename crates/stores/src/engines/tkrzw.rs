@@ -37,7 +37,7 @@ enum FileAccess {
     Positional,
 }
 
-/// Given an argument, a key and a value, which is 0 where there is none; returns the new value and its size.
+/// Given an argument, a key and a value, which is 0 if there is none; returns the new value and its size.
 type OnRecord = unsafe extern "C" fn(*mut c_void, *const u8, i32, *const u8, i32, *mut i32) -> *const u8;
 
 functions!(Functions {

@@ -116,7 +116,7 @@ const SYNC_TRANSACTIONS: c_int = 1 << 6;
 const LARGE: u8 = 1 << 0;
 const RECORD_EXISTS: c_int = 21;
 const NO_RECORD: c_int = 22;
-/// Leaves the library's own default, where a parameter is a number.
+/// Leaves the library's own default, if a parameter is a number.
 const DEFAULT: i8 = -1;
 /// Inner nodes in memory for each leaf there: the library's own defaults are 1,024 leaves and 512 nodes.
 const LEAVES_PER_NODE: i32 = 2;
@@ -168,7 +168,7 @@ impl Tokyocabinet {
                 .map_err(|message| format!("{}: {message}", file.display()))?;
         }
         if is_tree {
-            // What a tree is tuned with beyond its file's head is in a structure that only the library looks into.
+            // Only the library can look into the structure with a tree's other tuning; its file's head lacks it.
             all.effective_settings.not_readable = vec!["cached_leaves", "mmap_mib"];
             if config.sync == Commit::Transaction {
                 all.effective_settings.not_readable.push("sync");
@@ -379,7 +379,7 @@ impl Access for TokyocabinetAccess {
         engine.write(handle, || {
             let mut adding = Adding { addition, duplicate: engine.memory.memdup, is_done: false };
             let (key, key_size, given) = (key.as_ptr(), key.len() as c_int, (&raw mut adding).cast());
-            // SAFETY: `replace` is called, if at all, before this returns; without a value nothing is added where no record is.
+            // SAFETY: `replace` is called, if at all, before this returns; without a value nothing is added if there is no record.
             let is_done = unsafe { (engine.c.putproc)(handle, key, key_size, null(), 0, replace, given) };
             // SAFETY: the code is this thread's.
             if !is_done && (!adding.is_done || unsafe { (engine.c.ecode)(handle) } == NO_RECORD) {

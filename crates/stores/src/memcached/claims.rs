@@ -163,7 +163,7 @@ impl MemcachedSession {
         Ok(held)
     }
 
-    /// Stores rows, each where there is no key yet. One that is there may be a row that an attempt before has stored; anything else is
+    /// Stores rows, each if there is no key yet. One that is there may be a row that an attempt before has stored; anything else is
     /// refused.
     pub(super) async fn load_rows(&mut self, table: usize, numbers: Range<u64>) -> Result<(), Trouble> {
         self.exchange.begin();

@@ -51,7 +51,7 @@ impl MongodbSession {
         }
     }
 
-    /// The number in the first column of the only document; `None` where there is no document.
+    /// The number in the first column of the only document; `None` if there is no document.
     fn first_number(&self) -> Option<i64> {
         self.fields.first().and_then(|field| if let Field::Int(n) = *field { Some(n) } else { None })
     }
@@ -86,7 +86,7 @@ impl MongodbSession {
         }))
     }
 
-    /// The markers: those of the schema's collections, or all where it is empty.
+    /// The markers: those of the schema's collections, or all if it is empty.
     async fn marked(&mut self) -> Result<Vec<Marked>, Failure> {
         let all = |out: &mut Vec<u8>| {
             int(out, "batchSize", MOST_MARKERS);

@@ -173,7 +173,7 @@ fn field(cell: Cell) -> Field {
     }
 }
 
-/// Decodes the answer to the request with this number. Answers to others are passed over where there may be any: FerretDB answers also
+/// Decodes the answer to the request with this number. Answers to others are passed over if there may be any: FerretDB answers also
 /// what is not to be answered.
 #[inline]
 fn awaited(

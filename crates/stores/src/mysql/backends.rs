@@ -33,7 +33,7 @@ impl Backends {
         Ok(&mut self.sessions)
     }
 
-    /// The comment of a table in front of these; `None` where there are none.
+    /// The comment of a table in front of these; `None` if there are none.
     pub fn comment(&self) -> Option<String> {
         (!self.stores.is_empty()).then(|| way(1))
     }
@@ -41,7 +41,7 @@ impl Backends {
     /// Returns the partitions that follow the comment of this table at the server in front; `None` if there are no backends.
     pub fn partitions(&self, table: &str) -> Option<String> {
         let count = self.stores.len();
-        // Of a partition Spider would look for a table with the partition's name in its own.
+        // For a partition, Spider would look for a table with the partition's name in its own.
         let partition = |number: usize| format!("PARTITION p{number} COMMENT = '{}, table \"{table}\"'", way(number));
         match count {
             0 => None,

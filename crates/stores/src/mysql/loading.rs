@@ -11,7 +11,7 @@ use super::{MysqlSession, refused};
 use crate::params::params;
 use crate::sql::table_name;
 
-/// A request is about this long, or shorter where the server allows less: longer ones are no faster.
+/// A request is about this long, or shorter if the server allows less: longer ones are no faster.
 const REQUEST_SIZE_BYTES: usize = 4 << 20;
 /// A request has the rows of thousands of operations, and waits while the server writes pages.
 const REQUEST_NS: u64 = 60 * 1_000_000_000;
@@ -30,7 +30,7 @@ const LOCAL_IS_OFF: [u16; 3] = [1148, 3948, 4166];
 pub struct Loader {
     way: LoadWith,
     allowed_size_bytes: Option<usize>,
-    /// The prepared INSERT of each table, by its number, where it was needed.
+    /// The prepared INSERT of each table, by its number, if it was needed.
     inserts: Vec<(usize, u32)>,
 }
 
@@ -144,7 +144,7 @@ impl MysqlSession {
             LoadAnswer::Error(error) => return Err(refused(&error)),
             LoadAnswer::Added(_) => return Err(Failure::Protocol("LOAD DATA LOCAL ended without its lines".into())),
         }
-        // Of a local file the server takes what it can and skips the rest, so the number must be looked at.
+        // From a local file the server takes what it can and skips the rest, so the number must be looked at.
         match self.exchange.ask(wire::load_answer).await? {
             LoadAnswer::Added(rows) if rows == self.schema.tables[table].count(keys.clone()) => Ok(keys.end),
             LoadAnswer::Error(error) => Err(refused(&error)),
@@ -202,7 +202,7 @@ impl MysqlSession {
         rows.map(|_| next).map_err(|error| refused(&error))
     }
 
-    /// Inserts the first row of `keys` by a prepared statement, which has no byte twice: written out it may be too long where it is not.
+    /// Inserts the first row of `keys` by a prepared statement, which has no byte twice: written out it may be too long if it is not.
     async fn insert_as_it_is(&mut self, table: usize, keys: &Range<u64>) -> Result<(), Failure> {
         let id = self.prepared_insert(table).await?;
         let Self { exchange, schema, generated, dialect, .. } = self;

@@ -44,7 +44,7 @@ impl Statement {
         }
     }
 
-    /// Takes a statement as the server described it, where it is as the workload declared it.
+    /// Takes a statement as the server described it, if it is as the workload declared it.
     fn adopt(schema: &Schema, step: usize, mut prepared: Prepared) -> Result<Self, Failure> {
         let (parameters, kinds) = (schema.parameter_kinds(step), schema.answer_kinds(step));
         let actual = (prepared.params, prepared.columns.len());
@@ -140,7 +140,7 @@ impl MysqlSession {
         };
         match answer {
             Answer::Error(error) => Err(refused(&error)),
-            // Of what was prepared this is known before; what goes as text is described with each answer.
+            // This is known of what was prepared; what goes as text is described with each answer.
             Answer::Rows(rows) if fields.len() as u64 != rows * statements[step].columns() as u64 => Err(
                 Failure::Server(format!("{} values in {rows} rows of {}", fields.len(), statements[step].columns())),
             ),

@@ -205,7 +205,7 @@ impl Administration for RedisSession {
 
     async fn present(&mut self, table: usize, keys: Range<u64>) -> Result<Option<u64>, Trouble> {
         let there = self.count_keys(table, keys.clone()).await?;
-        // That a key is there is asked fast; whether it is dbdyno's is asked once, of a range without gaps.
+        // The presence of a key is asked fast; its owner is asked once, of a range without gaps.
         let is_whole = there == keys.end - keys.start;
         Ok(Some(if is_whole { self.count_rows(table, keys).await? } else { there }))
     }

@@ -265,7 +265,7 @@ impl RedisSession {
         Ok(are)
     }
 
-    /// Stores rows as strings, each where there is no key yet.
+    /// Stores rows as strings, each if there is no key yet.
     pub(super) async fn load_strings(&mut self, table: usize, numbers: Range<u64>) -> Result<(), Trouble> {
         self.exchange.begin();
         for number in numbers.clone() {

@@ -13,7 +13,7 @@ use crate::{Schema, key_value};
 #[derive(Clone, Copy, Debug, Default, Deserialize, PartialEq, Eq)]
 #[serde(rename_all = "kebab-case")]
 pub enum Layout {
-    /// A hash where the workload changes single columns, else a string.
+    /// A hash if the workload changes single columns, else a string.
     #[default]
     Auto,
     String,
@@ -54,7 +54,7 @@ impl StoreConfig for RedisConfig {
 
     fn can_do(&self, schema: &Schema, operation: Operation) -> bool {
         match (self.layout, operation) {
-            // A hash has no command that makes it only where there is none.
+            // A hash has no command that makes it only if there is none.
             (_, Operation::Insert { .. }) if self.is_hash(schema) => false,
             (Layout::String, Operation::Add { .. }) | (Layout::Hash, Operation::GetMany { .. }) => false,
             _ => key_value::can_do(schema, operation),

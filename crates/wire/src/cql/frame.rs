@@ -182,7 +182,7 @@ pub struct ServerError {
     pub text: String,
 }
 
-/// The code of the error in a frame; `None` where there is none.
+/// The code of the error in a frame; `None` if there is none.
 #[inline]
 pub fn error_code(bytes: &[u8], frame: Frame) -> Option<u32> {
     let code = if frame.opcode == opcode::ERROR { four_bytes(&bytes[..frame.end], frame.start) } else { None };

@@ -1,4 +1,4 @@
-//! Connecting: the version of the language, and a name with its password where the server wants one.
+//! Connecting: the version of the language, and a name with its password if the server wants one.
 
 use super::frame::{ServerError, frame, opcode, put_request, put_sized, put_string, server_error, string};
 use crate::{Decoded, Malformed};

@@ -27,7 +27,7 @@ pub fn name(column: &str) -> Vec<u8> {
 }
 
 /// Decodes the answer that begins at `at`: to which number it is one, what it says, and where it ends. `values` is replaced by what `make`
-/// makes of the columns `names` of every document, in that order, `Cell::Null` where a document lacks one.
+/// makes of the columns `names` of every document, in that order, `Cell::Null` if a document lacks one.
 ///
 /// # Errors
 /// The bytes are no such answer.

@@ -22,7 +22,7 @@ fn head(out: &mut Vec<u8>, kind: u8, name: &str) {
     out.push(0);
 }
 
-/// Appends a whole number, in 32 bits where it fits, as client libraries do.
+/// Appends a whole number, in 32 bits if it fits, as client libraries do.
 #[inline]
 pub fn int(out: &mut Vec<u8>, name: &str, n: i64) {
     match i32::try_from(n) {
@@ -203,7 +203,7 @@ impl Elements {
 }
 
 impl Element<'_> {
-    /// The value where it is a number or a text, which is what rows are made of, or a document, as its bytes; anything else counts as NULL.
+    /// The value if it is a number or a text, which is what rows are made of, or a document, as its bytes; anything else counts as NULL.
     #[inline]
     pub fn cell(&self, bytes: &[u8]) -> Cell {
         match self.kind {

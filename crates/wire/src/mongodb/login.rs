@@ -1,4 +1,4 @@
-//! Greeting a server, and logging in where there is a user: SCRAM-SHA-256, or SCRAM-SHA-1 where the server keeps the user only for that.
+//! Greeting a server, and logging in if there is a user: SCRAM-SHA-256, or SCRAM-SHA-1 if the server keeps the user only for that.
 
 use rand::RngExt;
 use rand::distr::Alphanumeric;
@@ -40,7 +40,7 @@ pub struct Login<'a> {
 }
 
 impl<'a> Login<'a> {
-    /// `user` is empty where nobody is to be logged in.
+    /// `user` is empty if nobody is to be logged in.
     pub fn new(user: &'a str, password: &'a str, database: &'a str) -> Self {
         Self { user, password, database, state: State::Greeted }
     }

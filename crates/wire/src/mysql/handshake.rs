@@ -68,7 +68,7 @@ impl Greeting {
         }
     }
 
-    /// The payload that asks for TLS, in the place of the login that is sent after it; `None` where the server has none.
+    /// The payload that asks for TLS, in the place of the login that is sent after it; `None` if the server has none.
     pub fn tls_request<'a>(&self, login: &'a [u8]) -> Option<&'a [u8]> {
         if self.capabilities.contains(CapabilityFlags::CLIENT_SSL) { login.get(..TLS_REQUEST_SIZE_BYTES) } else { None }
     }
@@ -79,7 +79,7 @@ impl Greeting {
     }
 }
 
-/// How the bytes of a login travel: a password is sent readable only where nobody else reads them.
+/// How the bytes of a login travel: a password is sent readable only if nobody else reads them.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Transport {
     Tcp,
@@ -283,7 +283,7 @@ mod tests {
         let request = asked(&greeting).unwrap();
         let capabilities = u32::from_le_bytes(*request.first_chunk().unwrap());
         assert!(request.len() == 32 && capabilities & CapabilityFlags::CLIENT_SSL.bits() != 0);
-        // What MariaDB alone knows is asked for here: of what comes afterwards it reads no capabilities.
+        // The capabilities that MariaDB alone knows are asked for here: it reads none from what comes afterwards.
         assert_ne!(request[28..], [0; 4]);
     }
 

@@ -99,7 +99,7 @@ pub struct ServerMessage {
     pub text: String,
 }
 
-/// The error that an ERR packet holds; `None` where the payload is another packet.
+/// The error that an ERR packet holds; `None` if the payload is another packet.
 ///
 /// # Errors
 /// The payload begins as an ERR packet and is none.

@@ -28,7 +28,7 @@ pub(super) fn check(challenge: &[u8], password: &str) -> Result<(), Malformed> {
     Ok(())
 }
 
-/// The size of the key's modulus, where the key is well-formed (RFC 8017, A.1.1; RFC 5280, 4.1).
+/// The size of the key's modulus, if the key is well-formed (RFC 8017, A.1.1; RFC 5280, 4.1).
 fn modulus_size_bytes(pem: &[u8]) -> Option<usize> {
     let (der, kind) = pem_to_der(pem).ok()?;
     let key = match kind {

@@ -58,7 +58,7 @@ pub(super) fn command(out: &mut Vec<u8>, code: u8, body: &[u8]) {
     });
 }
 
-/// Appends COM_STMT_EXECUTE. `types` must be true the first time, and where a parameter is NULL, and the next time after that: the server
+/// Appends COM_STMT_EXECUTE. `types` must be true the first time, and if a parameter is NULL, and the next time after that: the server
 /// remembers the parameters' types.
 #[inline]
 pub fn execute<'a>(out: &mut Vec<u8>, id: u32, params: impl ExactSizeIterator<Item = Param<'a>> + Clone, types: bool) {
@@ -207,7 +207,7 @@ pub fn answer(
     }
 }
 
-/// Skips the column count and the definitions, where the server sends them.
+/// Skips the column count and the definitions, if the server sends them.
 #[inline]
 pub(super) fn skip_header(bytes: &[u8], first: Packet, columns: usize, dialect: Dialect) -> Decoded<usize> {
     let payload = &bytes[first.start..first.end];
@@ -224,7 +224,7 @@ pub(super) fn skip_header(bytes: &[u8], first: Packet, columns: usize, dialect: 
     }
 }
 
-/// Without the definitions the EOF packet that ends them still comes, where the dialect has it.
+/// Without the definitions the EOF packet that ends them still comes, if the dialect has it.
 #[inline]
 fn skip_eof(bytes: &[u8], first: Packet, dialect: Dialect) -> Decoded<usize> {
     if dialect.deprecate_eof {

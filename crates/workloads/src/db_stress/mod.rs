@@ -91,7 +91,7 @@ impl DbStress {
     }
 }
 
-/// A row is not found where another transaction deleted it and inserted it anew while this one waited for it, by stores that then look no
+/// A row is not found if another transaction deleted it and inserted it anew while this one waited for it, by stores that then look no
 /// further than the row they waited for (read committed). A row that is really lost fails the checks.
 async fn write_one<O: Operations>(operations: &mut O, step: usize, values: &[Value<'_>]) -> Result<(), Failed> {
     let rows = operations.sql(step, values, &mut |_| {}).await?;
@@ -366,7 +366,7 @@ mod tests {
             (0..10_000).filter(|&step| workload.change(7, &mut Choices::new(1, 2, 3, step)).is_some()).count()
         };
         assert_eq!((writes(0), writes(1)), (0, 10_000));
-        // Of 10,000 with a probability of 1/10 each; 5 standard deviations.
+        // 10,000 with a probability of 1/10 each; 5 standard deviations.
         assert!((850..1150).contains(&writes(10)));
         assert_eq!(DbStress::new(1, Access::Uniform, 0, 1).steps().len(), READS + 1);
     }

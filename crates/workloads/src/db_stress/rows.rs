@@ -21,7 +21,7 @@ pub const NOTE: Kind = Kind::Char(100);
 pub type Date = [u8; 12];
 pub type Note = [u8; 100];
 
-/// Whose letters: those of two tables, or of name and note, are not alike.
+/// The owner of letters: those of two tables, or of name and note, are not alike.
 #[derive(Clone, Copy, Debug)]
 pub enum Of {
     Zone = 1,

@@ -159,7 +159,7 @@ impl<'a> Building<'a> {
         Ok(Action { step, table: None, access, what: What::Sql { parameters, rows: declared.rows } })
     }
 
-    /// A table whose rows are only ever looked for by one unique column is filed under that, where rows have one key only.
+    /// A table whose rows are only ever looked for by one unique column is filed under that, if rows have one key only.
     fn file_under_what_is_looked_for(&mut self) {
         for (i, table) in self.made.tables.iter_mut().enumerate() {
             // The value that a written row is filed under follows from its number.

@@ -290,7 +290,7 @@ impl StatementPlan {
 }
 
 impl ParameterPlan {
-    /// The column, with its source, that makes its values; `None` where they are numbers of a range.
+    /// The column, with its source, that makes its values; `None` if they are numbers of a range.
     pub fn column(&self, tables: &[Table]) -> Result<Option<Column>, String> {
         let Some(name) = &self.column else {
             let kind = self.kind()?;

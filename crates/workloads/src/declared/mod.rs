@@ -56,7 +56,7 @@ enum What {
 #[derive(Clone, Debug)]
 struct Action {
     step: usize,
-    /// That it is about; a statement says itself what it is about.
+    /// The table it is about; a statement names its own.
     table: Option<usize>,
     access: Option<Reach>,
     what: What,

@@ -58,7 +58,7 @@ fn put(mut number: u64, digits: &mut [u8]) {
     }
 }
 
-/// The row that a text of so many groups belongs to; `None` where it is not as [`Text`] has it. Spaces behind it, to which
+/// The row that a text of so many groups belongs to; `None` if it is not as [`Text`] has it. Spaces behind it, to which
 /// a CHAR may be padded, are no part of it.
 #[inline]
 pub fn owner(text: &[u8], groups: usize) -> Option<u64> {

@@ -30,7 +30,7 @@ pub enum Rows {
     Stock,
 }
 
-/// Whose row it is: a warehouse, a district of it, and a number within that, all from 1.
+/// The owner of a row: a warehouse, a district of it, and a number within that, all from 1.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 struct Place {
     warehouse: u64,
@@ -109,7 +109,7 @@ fn lines(choices: &mut Choices) -> u64 {
     between(choices, FEWEST_LINES, MOST_LINES)
 }
 
-/// Whose order it is: a permutation of the district's customers. Four Feistel rounds on 12 bits permute 0..4096, and are repeated until
+/// The customer of an order: a permutation of the district's customers. Four Feistel rounds on 12 bits permute 0..4096, and are repeated until
 /// they come to 0..3000 (Black, Rogaway, "Ciphers with arbitrary finite domains", CT-RSA 2002: cycle walking).
 fn customer_of_order(position: Place) -> u64 {
     let district = position.warehouse * DISTRICTS + position.district;

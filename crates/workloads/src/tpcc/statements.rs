@@ -12,7 +12,7 @@ const RATE: Kind = Kind::Decimal(4, 4);
 const NAME: Kind = Kind::Varchar(24);
 const COUNT: Kind = Kind::BigInt;
 
-/// The time, where it is a whole number.
+/// The time, if it is a whole number.
 const NOW_AS_NUMBER: &str = "CAST(strftime('%Y%m%d%H%M%S', 'now') AS INTEGER)";
 
 /// The kinds of transaction, as steps that stand for them.

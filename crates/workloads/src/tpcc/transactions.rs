@@ -27,7 +27,7 @@ const DIST_SIZE_BYTES: usize = 24;
 pub struct Terminal {
     pub warehouse: u64,
     pub warehouses: u64,
-    /// That it asks for the stock level of, always the same (2.8.1.1).
+    /// The district whose stock level it asks for, always the same (2.8.1.1).
     pub district: u64,
 }
 
@@ -233,7 +233,7 @@ async fn open_order<O: Operations>(terminal: &Terminal, operations: &mut O, orde
     Ok(next)
 }
 
-/// Takes a line's item from the stock and adds it to the order; false where there is no such item. `place`: district, order, line.
+/// Takes a line's item from the stock and adds it to the order; false if there is no such item. `place`: district, order, line.
 async fn add_line<O: Operations>(
     terminal: &Terminal,
     operations: &mut O,

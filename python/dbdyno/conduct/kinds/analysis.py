@@ -268,7 +268,7 @@ def _ask(context: Context, system: System, query: Query, trial: Trial) -> Asked:
 
 
 def _drop_caches(system: System) -> None:
-    """Have the kernel forget files, where that is permitted; what is not yet on the disk it cannot forget."""
+    """Have the kernel forget files, if that is permitted; what is not yet on the disk it cannot forget."""
     if not os.access(DROP_CACHES, os.W_OK):
         return
     for path in (path for folder in system.data_directories() for path in folder.rglob("*") if path.is_file()):

@@ -1,4 +1,4 @@
-"""PyMongo: the MongoDB protocol in Python, its documents in C where that was compiled; a row is a document."""
+"""PyMongo: the MongoDB protocol in Python, its documents in C if that was compiled; a row is a document."""
 
 from __future__ import annotations
 

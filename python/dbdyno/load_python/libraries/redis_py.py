@@ -1,4 +1,4 @@
-"""redis-py: Redis and what speaks its protocol; a row is a string under its key, or a hash where columns change."""
+"""redis-py: Redis and what speaks its protocol; a row is a string under its key, or a hash if columns change."""
 
 from __future__ import annotations
 

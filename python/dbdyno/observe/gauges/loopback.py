@@ -23,7 +23,7 @@ WARM = 20
 def measure_loopback(seconds: float) -> dict[str, Any]:
     """Return the round trips' times: `unpinned`, `same_cpu` and `two_cpus`, each for `seconds`.
 
-    `two_cpus` is None where there is one processor to use. Raises OSError if the other process cannot be reached.
+    `two_cpus` is None if there is one processor to use. Raises OSError if the other process cannot be reached.
     """
     usable = os.sched_getaffinity(0)
     first, *others = sorted(usable)

@@ -18,7 +18,7 @@ from dbdyno.observe.gauges.timers import measure_clock, measure_oversleep
 class Effort:
     """How long each gauge takes, in seconds: loopback three times that, storage twice.
 
-    with_fio: leave the disk to fio where it is installed. Of runs it is always asked in the same way, so that they can
+    with_fio: leave the disk to fio if it is installed. Of runs it is always asked in the same way, so that they can
     be held against each other.
     """
 

@@ -9,7 +9,7 @@ import psutil
 from dbdyno.observe.gauges.spread import over_time
 
 COPIED_BYTES = 64 << 20
-"""More than the caches that a processor of today has for one core; smaller where memory is short."""
+"""More than the caches that a processor of today has for one core; smaller if memory is short."""
 FEWEST = 3
 """Copies: one alone may have lost its processor."""
 LARGEST_SHARE = 16

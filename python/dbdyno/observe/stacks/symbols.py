@@ -1,4 +1,4 @@
-"""Which packages have the names of functions that stacks lack: distributions strip servers and keep names apart."""
+"""The packages with the names of functions that stacks lack: distributions strip servers and keep names apart."""
 
 import shutil
 import subprocess

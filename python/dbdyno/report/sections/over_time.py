@@ -34,7 +34,7 @@ EVENTS = "#c77700"
 _OF_TIME: Figure = {"xref": "x", "yref": "paper", "y0": 0, "y1": 1, "layer": "below"}
 """A shape from a time to a time, as high as the plot."""
 _ABOVE: Figure = {"yanchor": "bottom", "font": {"size": 11}}
-"""The label of a shape, above the plot, where no line runs through it."""
+"""The label of a shape, above the plot, if no line runs through it."""
 CHECKPOINT_HEIGHT = 0.12
 """The height of a checkpoint's line, as a share of the plot's: thirty full lines would hide the throughput."""
 

@@ -1,4 +1,4 @@
-"""Which build a file is, whatever its version says: its content and the linker's build id."""
+"""The identity of a build, whatever its version says: its content and the linker's build id."""
 
 import hashlib
 from dataclasses import dataclass

@@ -251,7 +251,7 @@ class Cassandra(CassandraServer):
 class AttachedCassandra(CassandraServer):
     """Somebody else's server or cluster: `cassandra://user:password@host:port/keyspace`.
 
-    Settings: `consistency`, and `replication_factor` of the keyspace that is made where the URL names none.
+    Settings: `consistency`, and `replication_factor` of the keyspace that is made if the URL names none.
     """
 
     name = "cassandra"

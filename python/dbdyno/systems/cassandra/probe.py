@@ -1,6 +1,6 @@
 """Counters of Cassandra, read by its own protocol: the virtual tables of `system_views`.
 
-They are read through cassandra-driver, which is loaded only where there is a Cassandra to look at.
+They are read through cassandra-driver, which is loaded only if there is a Cassandra to look at.
 """
 
 from collections.abc import Iterable

@@ -126,7 +126,7 @@ class AttachedMongoDB(MongoServer):
 
     def attach(self) -> None:
         try:
-            # Unlike `ping`, which anybody may, it needs to be logged in where the server wants that.
+            # Unlike `ping`, which anybody may, it needs to be logged in if the server wants that.
             self._ask("listCollections")
         except NoAnswer as error:
             if error.refused:

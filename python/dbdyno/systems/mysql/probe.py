@@ -89,7 +89,7 @@ MOST_LISTED = 256
 _COUNTED = (
     "SELECT COMMAND, STATE, COUNT(*) FROM information_schema.PROCESSLIST WHERE ID <> CONNECTION_ID() GROUP BY 1, 2"
 )
-# The same without a lock that connections take too, and without a temporary table; empty where the schema is off.
+# The same without a lock that connections take too, and without a temporary table; empty if the schema is off.
 _THREADS = (
     "SELECT PROCESSLIST_COMMAND, PROCESSLIST_STATE, COUNT(*) FROM performance_schema.threads "
     "WHERE PROCESSLIST_ID <> CONNECTION_ID() GROUP BY 1, 2"
@@ -296,7 +296,7 @@ class MySQLProbe(Probe):
 
 
 class _Asking:
-    """Lends the connection to ask something; raises RunFailed where there is none or no answer.
+    """Lends the connection to ask something; raises RunFailed if there is none or no answer.
 
     A class, as a generator's context takes five times as long, and it is entered ten times a second.
     """

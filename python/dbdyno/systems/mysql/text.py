@@ -65,7 +65,7 @@ class Connections:
         return counts
 
     def _counted_at_once(self, held: bytes) -> Mapping[tuple[str, str], int] | None:
-        """Count rows without looking at each, in a third of the time; None where that is not certain to be right.
+        """Count rows without looking at each, in a third of the time; None if that is not certain to be right.
 
         Packets are numbered, and the last one's number tells how many rows there are; lengths are held against values.
         """
@@ -133,7 +133,7 @@ def _goes_on(held: bytes) -> bool:
 
 @lru_cache(maxsize=1024)
 def _command_and_state(kind: bytes) -> tuple[str, str] | None:
-    """Return what is in a match of `_KIND`; None where it is something else, or not all of it."""
+    """Return what is in a match of `_KIND`; None if it is something else, or not all of it."""
     try:
         command, time_s, state = columns(kind, 3)
         cut = kind[len(command) + len(time_s) + 2] not in (len(state), _NULL)

@@ -71,5 +71,5 @@ def _numbers(version: str) -> tuple[int, ...]:
 
 
 def _command_of(package: Package, source: Path) -> str:
-    """Return what is built: dbdyno's own main, where there is one, or the command in the package's module."""
+    """Return what is built: dbdyno's own main, if there is one, or the command in the package's module."""
     return "." if any(source.glob("*.go")) else package.coordinates.partition("@")[0]

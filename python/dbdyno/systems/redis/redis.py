@@ -57,7 +57,7 @@ UNABLE = {
     "auto": frozenset[str](),
     # A row is one value: no column of it can be added to, or read alone.
     "string": frozenset((ADD, SUM)),
-    # MGET has values alone, and no fields of hashes; no command makes a hash only where there is none, or one that
+    # MGET has values alone, and no fields of hashes; no command makes a hash only if there is none, or one that
     # expires.
     "hash": frozenset((GET_MANY, INSERT, EXPIRE)),
 }
@@ -120,7 +120,7 @@ class RedisServer(Server):
         )
 
     def _configuration(self) -> dict[str, str] | None:
-        """Return the configuration in force, or None where the server does not show it (hosted ones often do not)."""
+        """Return the configuration in force, or None if the server does not show it (hosted ones often do not)."""
         with self.asking():
             try:
                 configuration: Any = self._client().config_get("*")

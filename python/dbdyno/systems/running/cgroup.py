@@ -70,7 +70,7 @@ class ControlGroup:
     """A control group of dbdyno's own, in which what is put is limited."""
 
     def __init__(self, limit: Limit, guard: Guard) -> None:
-        """Make the group; raises UserError where the host does not allow it."""
+        """Make the group; raises UserError if the host does not allow it."""
         self._guard = guard
         for parent, version in _parents(limit):
             if path := _make(parent, limit, version, guard):
@@ -153,7 +153,7 @@ def limited(pids: list[int], limit: Limit, guard: Guard) -> Iterator[frozenset[P
 
     What dbdyno has limited already, in a group of its own, is limited further there: version 2 knows one group for all
     that is limited, so that a process that is put elsewhere would escape its other limits.
-    Raises UserError where the host does not allow it.
+    Raises UserError if the host does not allow it.
     """
     with contextlib.ExitStack() as stack:
         elsewhere, groups = [], set()

@@ -25,7 +25,7 @@ class Unreached(UserError):
 class Endpoint:
     """An address and a login.
 
-    socket: the path of a Unix socket, which goes before host and port where given. tls: None: nothing is encrypted.
+    socket: the path of a Unix socket, which goes before host and port if given. tls: None: nothing is encrypted.
     """
 
     host: str = "127.0.0.1"

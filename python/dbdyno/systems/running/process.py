@@ -35,7 +35,7 @@ TOOL_POLL_S = 0.25
 SEEN_TO_DISK_BYTES = 1 << 20
 """Smaller files of a copy are left to the kernel: there are hundreds of them, and hardly anything is in them."""
 UNPRIVILEGED_USER = "nobody"
-"""Whom servers run as when dbdyno is root: mariadbd and memcached refuse to run as root."""
+"""The user that servers run as when dbdyno is root: mariadbd and memcached refuse to run as root."""
 
 _TELLING = re.compile(
     r"error|fatal|>>>|bad directive|unknown|invalid|illegal|cannot|can't|failed|denied", re.IGNORECASE
@@ -299,7 +299,7 @@ def copy_data(source: Path, target: Path, cold: bool = False) -> None:
 
 
 def _memory_group(launch: Launch) -> ControlGroup | None:
-    """Return the control group of a server whose memory is limited; raises UserError where there can be none."""
+    """Return the control group of a server whose memory is limited; raises UserError if there can be none."""
     if launch.memory_limit_bytes is None:
         return None
     try:
@@ -309,7 +309,7 @@ def _memory_group(launch: Launch) -> ControlGroup | None:
 
 
 def server_user() -> pwd.struct_passwd | None:
-    """Return whom servers run as, or None where that is who runs dbdyno."""
+    """Return whom servers run as, or None if that is who runs dbdyno."""
     return pwd.getpwnam(UNPRIVILEGED_USER) if os.geteuid() == 0 else None
 
 

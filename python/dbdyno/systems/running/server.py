@@ -137,7 +137,7 @@ class Server(System):
         return {key: value for key, value in self.spec.settings.items() if key not in dbdynos}
 
     def installation(self) -> Build | Installation | None:
-        """Return where the build or the version asked for is, or None where the host's own is meant."""
+        """Return where the build or the version asked for is, or None if the host's own is meant."""
         if self.build:
             return self.build
         return installed(PACKAGES[self.spec.product]) if self.spec.version else None

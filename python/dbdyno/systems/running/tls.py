@@ -113,7 +113,7 @@ def attached_tls(spec: SystemSpec) -> Tls | None:
 
 
 def in_our_words(spec: SystemSpec) -> SystemSpec:
-    """Return a URL of PostgreSQL with `tls` and `tls_ca` where it has `sslmode` and `sslrootcert`; raises UserError."""
+    """Return a URL of PostgreSQL with `tls` and `tls_ca` if it has `sslmode` and `sslrootcert`; raises UserError."""
     settings = {key: value for key, value in spec.settings.items() if key not in LIBPQ_SETTINGS}
     if (mode := spec.settings.get("sslmode")) is not None:
         if mode not in _SSLMODES:

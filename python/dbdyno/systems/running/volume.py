@@ -27,7 +27,7 @@ class Volume:
     """A mounted file system; path: where it is mounted."""
 
     def __init__(self, guard: Guard, parent: Path | None = None) -> None:
-        """Make and mount it, below `parent` if that is given; raises UserError where that is not permitted."""
+        """Make and mount it, below `parent` if that is given; raises UserError if that is not permitted."""
         self._guard = guard
         self._folder = guard.new_directory(parent or os.environ.get("DBDYNO_DATA_DIR"))
         # Servers that run as another user must get through.
@@ -54,7 +54,7 @@ class Volume:
         _run("sync", "--file-system", str(self.path))
 
     def cut(self) -> None:
-        """Let nothing reach the device from now on; raises OSError where the file system knows no such thing."""
+        """Let nothing reach the device from now on; raises OSError if the file system knows no such thing."""
         descriptor = os.open(self.path, os.O_RDONLY)
         try:
             fcntl.ioctl(descriptor, EXT4_IOC_SHUTDOWN, struct.pack("I", WITHOUT_ITS_LOG))

@@ -158,7 +158,7 @@ pub struct Writer<'e> {
 }
 
 impl Writer<'_> {
-    /// The table of this name, made where there is none.
+    /// The table of this name, made if there is none.
     pub fn table(&mut self, name: &str) -> Result<Table, Status> {
         let name = CString::new(name).unwrap_or_default();
         let mut table = 0;
@@ -181,7 +181,7 @@ impl Writer<'_> {
         self.put_with(0, table, key, value)
     }
 
-    /// Puts a key that is not there; false where it is.
+    /// Puts a key that is not there; false if it is.
     pub fn insert(&mut self, table: Table, key: &[u8], value: &[u8]) -> Result<bool, Status> {
         match self.put_with(c::MDB_NOOVERWRITE, table, key, value) {
             Err(Status(c::MDB_KEYEXIST)) => Ok(false),
@@ -200,7 +200,7 @@ impl Writer<'_> {
         check(unsafe { c::mdb_put(self.transaction, table.0, &mut key, &mut value, flags) })
     }
 
-    /// Removes a key; false where it is not there.
+    /// Removes a key; false if it is not there.
     pub fn delete(&mut self, table: Table, key: &[u8]) -> Result<bool, Status> {
         let mut key = value_of(key);
         // SAFETY: the transaction lasts; without a value LMDB removes the key whatever it has.
@@ -290,7 +290,7 @@ impl Reader {
         self.get_again(table, key)
     }
 
-    /// Looks up `key` in the state of the get before it, or in the newest where [`Reader::release`] came between.
+    /// Looks up `key` in the state of the get before it, or in the newest if [`Reader::release`] came between.
     #[inline]
     pub fn get_again(&mut self, table: Table, key: &[u8]) -> Result<bool, Status> {
         if !self.is_active {
@@ -312,7 +312,7 @@ impl Reader {
     pub fn count(&mut self, table: Table) -> Result<u64, Status> {
         self.renew()?;
         let mut stat = std::mem::MaybeUninit::<c::MDB_stat>::uninit();
-        // SAFETY: the transaction is under way; mdb_stat fills `stat` where it succeeds.
+        // SAFETY: the transaction is under way; mdb_stat fills `stat` if it succeeds.
         let entries = unsafe {
             check(c::mdb_stat(self.transaction, table.0, stat.as_mut_ptr()))?;
             stat.assume_init().ms_entries

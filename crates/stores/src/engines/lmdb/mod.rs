@@ -189,7 +189,7 @@ impl Access for LmdbAccess {
         })
     }
 
-    /// Each row behind the last where all are.
+    /// Each row behind the last if all are.
     fn load(&mut self, table: usize, rows: &mut Rows<'_>) -> Result<(), Failure> {
         let table = self.table(table);
         self.write(|writer| {

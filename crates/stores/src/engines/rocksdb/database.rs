@@ -65,7 +65,7 @@ impl Compression {
     }
 }
 
-/// The plan's word for what the file of options has; what it has, where there is none.
+/// The plan's word for what the file of options has; what it has, if there is none.
 fn compression(setting: &str) -> &str {
     match setting {
         "kNoCompression" => "none",
@@ -247,7 +247,7 @@ impl Rocksdb {
             }
         }
         if config.bloom_bits > 0 {
-            // That there is a filter is shown, and not how large.
+            // The library shows that there is a filter, and not its size.
             all.not_readable = vec!["bloom_bits"];
         }
         Ok(all)
@@ -292,7 +292,7 @@ fn families_beside(c: &Functions, options: Handle, path: &CStr, names: &[CString
     let mut count = 0;
     // SAFETY: the path ends with 0.
     let listed = c.checked(|error| unsafe { (c.list_column_families)(options, path.as_ptr(), &mut count, error) });
-    // There are none where there is no database yet.
+    // There are none if there is no database yet.
     let Ok(list) = listed else { return vec![c"default".into()] };
     // SAFETY: RocksDB has made a list of so many texts, which is destroyed once.
     unsafe {

@@ -80,7 +80,7 @@ impl RocksdbAccess {
         !slice.is_null()
     }
 
-    /// Changes a value with nobody else's write in between; false where there was nothing to do.
+    /// Changes a value with nobody else's write in between; false if there was nothing to do.
     fn change(&mut self, table: usize, key: &[u8], mut change: Change<'_, '_>) -> Result<bool, Failure> {
         let family = self.engine.families[table];
         loop {
@@ -91,7 +91,7 @@ impl RocksdbAccess {
         }
     }
 
-    /// Tries a change once. RocksDB refuses at commit where somebody else wrote the key meanwhile.
+    /// Tries a change once. RocksDB refuses at commit if somebody else wrote the key meanwhile.
     fn try_to_change(&mut self, family: Handle, key: &[u8], change: &mut Change<'_, '_>) -> Result<bool, String> {
         let Rocksdb { c, transactions, writing, reading, transaction_options, .. } = &*Arc::clone(&self.engine);
         let (key, key_size) = (key.as_ptr(), key.len());
