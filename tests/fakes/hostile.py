@@ -191,6 +191,9 @@ def cql_rows(columns: int, rest: bytes) -> dict[int, tuple[int, bytes]]:
 
 NESTED_TYPES = cql(cql_rows(1, b"\0\x01a" + b"\0\x20" * 200_000))
 """A column of lists of lists …: cassandra-driver reads them by calling itself, and takes all of its stack."""
+_NESTED_NAME = b"ListType(" * 6500 + b"Int32Type" + b")" * 6500
+NESTED_TYPE_NAMES = cql(cql_rows(1, b"\0\x01a\0\0" + struct.pack(">H", len(_NESTED_NAME)) + _NESTED_NAME + bytes(4)))
+"""The same as the name of a type."""
 _EVENT = cql_frame(-1, 0x0C, b"\0\x0dSTATUS_CHANGE\0\x02UP\x04\x7f\0\0\x01\0\0\x23\x52")
 _GARBAGE = bytes((number * 197 + 31) % 256 for number in range(4096))
 _ENDLESS = b"A" * _CHUNK
@@ -264,6 +267,8 @@ OF_PROTOCOL: dict[str, dict[str, Behaviour]] = {
         "challenges without end": cql({0x01: (0x03, b"\0\x01x"), 0x0F: (0x0E, b"\0\0\0\x01x")}),
         "2 billion rows of nothing": cql(cql_rows(0, b"\x7f\xff\xff\xff")),
         "events without end": cql({}, _EVENT * 1000),
+        "nested types": NESTED_TYPES,
+        "nested names of types": NESTED_TYPE_NAMES,
     },
 }
 """Faults of a server in one protocol, by the scheme of its URL."""

@@ -58,6 +58,14 @@ def test_whatever_a_server_does_to_a_library_is_bounded_and_told(library):
             assert (last["record"], last["status"]) == ("end", "failed") and last["reason"], (name, run_ended)
 
 
+@pytest.mark.parametrize("behaviour", [hostile.NESTED_TYPES, hostile.NESTED_TYPE_NAMES])
+def test_types_that_nest_too_deeply_are_told_as_that(behaviour):
+    ended = execute("cassandra-driver", behaviour)
+    last = json.loads(ended.said.splitlines()[-1])
+    assert (ended.status, last["status"]) == (1, "failed"), ended
+    assert "the type of a column nests more than 100 deep" in last["reason"]
+
+
 def test_what_does_not_end_is_given_up():
     given_up = threading.Event()
     with within(-2.0, given_up.set):

@@ -19,6 +19,7 @@ from cassandra.query import PreparedStatement
 from dbdyno.load_python import session
 from dbdyno.load_python.column import Value
 from dbdyno.load_python.failure import Failure
+from dbdyno.load_python.libraries.cassandra_nesting import bound_nesting
 from dbdyno.load_python.libraries.dbapi import statement, table_name
 from dbdyno.load_python.table import Row, Table
 from dbdyno.load_python.workloads import Step
@@ -49,6 +50,7 @@ class _Shared:
 
 
 def _cluster_of(endpoint: session.Endpoint) -> Cluster:
+    bound_nesting()
     login = PlainTextAuthProvider(endpoint.user, endpoint.password) if endpoint.user else None
     profile = ExecutionProfile(
         TokenAwarePolicy(DCAwareRoundRobinPolicy()),
