@@ -17,6 +17,7 @@ from rich.console import Console
 from dbdyno.conduct.plan import make_trial_plan
 from dbdyno.conduct.resolve import driven
 from dbdyno.experiment.read import read_experiment
+from dbdyno.experiment.system_spec import bare_name
 from dbdyno.experiment.trials import expand
 from dbdyno.report.core.recordings import recordings_of
 from dbdyno.report.details import print_details
@@ -24,6 +25,7 @@ from dbdyno.report.document import document, json_document
 from dbdyno.report.html import render
 from dbdyno.report.summary import Places, print_summary
 from dbdyno.results.read import read_run
+from dbdyno.results.write import write_object
 from dbdyno.verdict.judge import judge
 
 HERE = Path(__file__).parent
@@ -39,7 +41,8 @@ _OWN = (
     (rb"(?:/[\w.+-]+)+/(dbdyno-[\w.+-]+|data|runs)\b", rb"DIR/\1"),
     (rb'"host": "[^"]*"', b'"host": "bench-1"'),
     (rb'"%s((?:-slow)?\.log)?"' % re.escape(platform.node()).encode(), rb'"bench-1\1"'),
-    (rb'"(kernel|system)": "[^"]*"', rb'"\1": "6.1.0-28-amd64"'),
+    (rb'"kernel": "[^"]*"', b'"kernel": "6.1.0-28-amd64"'),
+    (rb'"system": "Linux-[^"]*"', b'"system": "6.1.0-28-amd64"'),
 )
 """Values of one machine, and their replacements."""
 
@@ -71,7 +74,18 @@ def unpack(name: str, into: Path) -> Path:
     """Unpack a recorded run and return its folder."""
     with tarfile.open(RUNS / f"{name}.tar.xz") as archive:
         archive.extractall(into, filter="data")
+    _name_systems(into / name)
     return into / name
+
+
+def _name_systems(folder: Path) -> None:
+    """Put in the names of the systems: the kept files have the host's in their place."""
+    experiment = read_experiment(str(folder / "experiment.toml")).experiment
+    by_label = {spec.label: bare_name(spec) for spec in driven(experiment)}
+    for file in (*folder.glob("trials/*/trial.json"), *folder.glob("preparations/*/preparation.json")):
+        about = json.loads(file.read_text(encoding="utf-8"))
+        if about.get("system") is not None:
+            write_object(file, about | {"system": by_label[about["label"]]})
 
 
 def page_of(folder: Path) -> str:

@@ -21,7 +21,7 @@ def run(tmp_path):
 
 
 def steps(folder, limit, columns=None, **about):
-    made = trial(columns or waits(lock=16), **{"label": "mariadb?a=1", **about})
+    made = trial(columns or waits(lock=16), **{"settings": {"a": "1"}, **about})
     placed = replace(made, folder=folder)
     object.__setattr__(placed, "observations", made.observations)
     decided = replace(limited(placed, time_budget(placed)), limit=limit)

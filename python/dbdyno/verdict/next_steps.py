@@ -9,8 +9,7 @@ from dataclasses import dataclass
 
 from dbdyno.results.conclusions import NextStep
 from dbdyno.results.model import Trial
-from dbdyno.results.read import read_command
-from dbdyno.results.rivals import base_of
+from dbdyno.verdict.again import repeating, system_of, with_settings
 from dbdyno.verdict.budget import AT_WORK
 from dbdyno.verdict.decision import Limited
 from dbdyno.verdict.evidence import Measured
@@ -55,7 +54,7 @@ def next_steps(trial: Trial, decided: Limited) -> tuple[NextStep, ...]:
 
     Nothing for a trial whose run does not say how it was started, or that was recorded without its run.
     """
-    again = _again(trial)
+    again = repeating(trial)
     if again is None:
         return ()
     steps = [*_BY_LIMIT.get(decided.limit, _nothing)(trial), *_lever(trial, decided.limit), *_confirm(trial, decided)]
@@ -65,20 +64,6 @@ def next_steps(trial: Trial, decided: Limited) -> tuple[NextStep, ...]:
 def _command(trial: Trial, again: list[str], options: tuple[str, ...]) -> str:
     clients = [] if "--clients" in options else ["--clients", str(trial.facts.clients)]
     return shlex.join([*again, *clients, *options])
-
-
-def _again(trial: Trial) -> list[str] | None:
-    """Return what runs the same load on the same system again."""
-    command = read_command(trial.folder.parent.parent) if trial.folder else None
-    words = shlex.split(command) if command else []
-    if words[:2] != ["dbdyno", "run"] or len(words) < 3 or words[2].startswith("-"):
-        return None
-    return ["dbdyno", "run", words[2], "--system", _system(trial)]
-
-
-def _system(trial: Trial) -> str:
-    """Return the name of the system that a command takes; its variants are those of the experiment."""
-    return base_of(trial.label, trial.facts.variant or {})
 
 
 def _nothing(_: Trial) -> Iterator[Step]:
@@ -149,9 +134,9 @@ def _doctor(trial: Trial) -> Iterator[Step]:
 def _lever(trial: Trial, limit: str) -> Iterator[Step]:
     """Compare with the setting that should move the limit."""
     setting = (trial.facts.levers or {}).get(limit)
-    if setting and setting.partition("=")[0] not in (trial.facts.settings or {}):
-        system = _system(trial)
-        changed = f"{system}{'&' if '?' in system else '?'}{setting}"
+    name, _, value = (setting or "").partition("=")
+    if setting and name not in (trial.facts.settings or {}):
+        changed = with_settings(system_of(trial), {name: value})
         yield Step(f"compare with {setting}", ("--system", changed, "--repeat", "3"))
 
 

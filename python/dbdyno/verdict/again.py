@@ -1,0 +1,92 @@
+"""The command that repeats a trial's load on its system, as words of a command line."""
+
+from __future__ import annotations
+
+import re
+import shlex
+from collections.abc import Iterator, Mapping
+from itertools import pairwise
+from urllib.parse import quote
+
+from dbdyno.results.model import Trial
+from dbdyno.results.read import read_command
+
+_USER = re.compile(r"(?<=://)[^/@]*@")
+
+
+def repeating(trial: Trial) -> list[str] | None:
+    """Return the words of the command; `None` if its run does not say how it was started."""
+    words = _command(trial)
+    if words[:2] != ["dbdyno", "run"] or len(words) < 3 or words[2].startswith("-"):
+        return None
+    # A program such as sysbench is its workload's own, and is not chosen.
+    is_library = trial.label.endswith(f" via {trial.facts.client}")
+    client = ["--set", f"client={trial.facts.client}"] if is_library else []
+    systems = [system_of(trial)] if _is_known(trial) else _given(trial)
+    return ["dbdyno", "run", words[2], *(word for system in systems for word in ("--system", system)), *client]
+
+
+def system_of(trial: Trial) -> str:
+    """Return the trial's system as `--system` takes it: its name, and the settings that it was given.
+
+    Its variant is the experiment's. A URL has the user that the run's command gave it.
+    """
+    name = _name(trial)
+    settings = {key: str(value) for key, value in (trial.facts.settings or {}).items()}
+    of_parts: dict[str, dict[str, str]] = {}
+    for key in list(settings):
+        part, dot, setting = key.partition(".")
+        if dot and _part(part).search(name):
+            of_parts.setdefault(part, {})[setting] = settings.pop(key)
+    for part, own in of_parts.items():
+        name = _with_part(name, part, own)
+    return with_settings(_users(trial).get(name, name), settings)
+
+
+def with_settings(system: str, settings: Mapping[str, str]) -> str:
+    """Return the text of a system with more settings; a setting without a value is an option that takes none."""
+    escaped = ((_escaped(key), _escaped(value)) for key, value in settings.items())
+    pairs = "&".join(f"{key}={value}" if value else key for key, value in escaped)
+    return f"{system}{'&' if '?' in system.rpartition(')')[2] else '?'}{pairs}" if pairs else system
+
+
+def _name(trial: Trial) -> str:
+    return trial.facts.system or trial.label
+
+
+def _is_known(trial: Trial) -> bool:
+    """Return whether the name is all that it takes: a URL may lack its user, or be another way to a socket."""
+    return not trial.facts.attached or _name(trial) in _users(trial)
+
+
+def _command(trial: Trial) -> list[str]:
+    command = read_command(trial.folder.parent.parent) if trial.folder else None
+    return shlex.split(command) if command else []
+
+
+def _given(trial: Trial) -> Iterator[str]:
+    """Yield the systems that the run's command names."""
+    for option, value in pairwise([*_command(trial), ""]):
+        if option == "--system":
+            yield value
+        elif option.startswith("--system="):
+            yield option.partition("=")[2]
+
+
+def _users(trial: Trial) -> dict[str, str]:
+    """Return the URLs of the run's command by their text without the user; both are without settings."""
+    urls = [system.partition("?")[0] for system in _given(trial)]
+    return {_USER.sub("", url): url for url in urls}
+
+
+def _part(name: str) -> re.Pattern[str]:
+    """Return the pattern of a part of an arrangement: `cache`, `cache*3`, `store@5.6`, `scheme://host`."""
+    return re.compile(rf"(?<=[(\s]){re.escape(name)}(?:@[^,()*]+|://[^,()*]+|\([^()]*\))?(?:\*\d+)?(?=[,)])")
+
+
+def _with_part(system: str, part: str, settings: Mapping[str, str]) -> str:
+    return _part(part).sub(lambda match: with_settings(match[0], settings), system)
+
+
+def _escaped(text: str) -> str:
+    return quote(text, safe="/:.+ ")
