@@ -3,7 +3,9 @@
 import os
 import shutil
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from pathlib import Path
 
 import pytest
 
@@ -13,7 +15,8 @@ from dbdyno.experiment.system_spec import parse_system, with_labels
 from dbdyno.experiment.workload_spec import WorkloadSpec, parse_workload
 from dbdyno.observe.stacks.permission import in_words, not_seen
 from dbdyno.systems import build, missing
-from dbdyno.systems.base import System
+from dbdyno.systems.base import Launch, System
+from dbdyno.systems.running.guard import Guard
 
 PATIENCE_S = 30.0
 
@@ -35,6 +38,19 @@ def system(text: str) -> System:
     """Build the system of a specification."""
     (spec,) = with_labels([parse_system(text)])
     return build(spec)
+
+
+@contextmanager
+def running(text: str, folder: Path, clients: int = 8, rows: int = 100) -> Iterator[System]:
+    """Run a system of its own, for a test or for all tests of a module; `folder` gets its logs."""
+    need(text.split("?", maxsplit=1)[0])
+    server = system(text)
+    with Guard() as guard:
+        try:
+            server.start(Launch(guard, folder, clients=clients, rows=rows))
+            yield server
+        finally:
+            server.stop()
 
 
 def workload(text: str, **options: str) -> WorkloadSpec:

@@ -7,6 +7,7 @@ from pathlib import Path
 
 import pytest
 
+import helpers
 from dbdyno.analytics.answers import difference, plain
 from dbdyno.analytics.columns import COLUMNS, FLIGHTS, TABLE
 from dbdyno.analytics.flights import write_file
@@ -15,8 +16,7 @@ from dbdyno.analytics.queries import queries
 from dbdyno.analytics.wide_rows import LAYOUTS, WideRows
 from dbdyno.analytics.wide_rows import TABLE as WIDE
 from dbdyno.errors import RunFailed
-from dbdyno.systems.base import Launch, System
-from dbdyno.systems.running.guard import Guard
+from dbdyno.systems.base import System
 from helpers import need, system
 
 FEW = [Month(year, 7, 300) for year in (1990, 2000, 2001, 2007, 2009)]
@@ -38,12 +38,8 @@ def file(tmp_path_factory: pytest.TempPathFactory) -> Path:
 @pytest.fixture(params=SYSTEMS, scope="module")
 def running(request, tmp_path_factory) -> Iterator[System]:
     """Yield a system, started once for all tests."""
-    need(request.param.split("?")[0])
-    under_test = system(request.param)
-    with Guard() as guard:
-        under_test.start(Launch(guard, tmp_path_factory.mktemp("log"), 1, 1000))
+    with helpers.running(request.param, tmp_path_factory.mktemp("log"), 1, 1000) as under_test:
         yield under_test
-        under_test.stop()
 
 
 @pytest.fixture

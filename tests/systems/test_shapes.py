@@ -9,7 +9,7 @@ import pytest
 from dbdyno.experiment.read import read_experiment
 from dbdyno.systems.base import Launch
 from dbdyno.systems.running.guard import Guard
-from helpers import need, system, wait_until
+from helpers import running, system, wait_until
 from systems.load import ONE_CLIENT, execute
 
 ROWS = 4000
@@ -31,12 +31,8 @@ TATP = {
 @pytest.fixture(scope="module")
 def redis(tmp_path_factory):
     """A Redis of this module's own."""
-    need("redis")
-    server = system("redis")
-    with Guard() as guard:
-        server.start(Launch(guard, tmp_path_factory.mktemp("redis"), clients=4, rows=ROWS))
+    with running("redis", tmp_path_factory.mktemp("redis"), clients=4, rows=ROWS) as server:
         yield server
-        server.stop()
 
 
 def shape(experiment, workload):

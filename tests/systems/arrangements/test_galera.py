@@ -6,9 +6,7 @@ import pytest
 
 from dbdyno.errors import UserError
 from dbdyno.systems.arrangements import galera
-from dbdyno.systems.base import Launch
-from dbdyno.systems.running.guard import Guard
-from helpers import need, system, wait_until
+from helpers import need, running, system, wait_until
 from systems.load import execute
 
 # A node that joins takes ten seconds, of which its script waits for most.
@@ -18,14 +16,9 @@ slow = pytest.mark.timeout(600)
 @pytest.fixture(scope="module")
 def cluster(tmp_path_factory):
     """One cluster for all that does not change how it is started."""
-    need("galera")
-    with Guard() as guard:
-        galera = system("galera?nodes=2&wsrep_retry_autocommit=0&wsrep_provider_options=gcache.size=16M&tls=on")
-        try:
-            galera.start(Launch(guard, tmp_path_factory.mktemp("galera"), clients=8, rows=100))
-            yield galera
-        finally:
-            galera.stop()
+    text = "galera?nodes=2&wsrep_retry_autocommit=0&wsrep_provider_options=gcache.size=16M&tls=on"
+    with running(text, tmp_path_factory.mktemp("galera")) as galera:
+        yield galera
 
 
 @slow
@@ -94,9 +87,9 @@ def test_a_node_that_died_is_told_and_all_are_gone_when_stopped(launch):
         ("galera?nodes=many", "from 2 to 9"),
         ("galera?write=two", "one of all, one"),
         ("galera?engine=MyISAM", "replicates InnoDB alone"),
-        ("galera?port=3306", "dbdyno's own to set"),
-        ("galera?wsrep_provider=/x", "dbdyno's own to set"),
-        ("galera?wsrep_cluster_addr=gcomm://h", "is taken for wsrep_cluster_address"),
+        ("galera?port=3306", "dbdyno sets"),
+        ("galera?wsrep_provider=/x", "dbdyno sets"),
+        ("galera?wsrep_cluster_addr=gcomm://h", "as wsrep_cluster_address, which dbdyno sets"),
     ],
 )
 def test_what_a_cluster_cannot_be_is_refused(text, said):

@@ -6,19 +6,14 @@ import pytest
 
 from dbdyno.systems.mysql.client import ask
 from dbdyno.systems.mysql.errands import MySQLStatement, RebuildLargest, tool_errand
-from helpers import need, system
+from helpers import running
 
 
-@pytest.fixture
-def mariadb(launch):
-    """A server with a small table and a larger one."""
-    need("mariadb")
-    server = system("mariadb")
-    try:
-        server.start(launch)
+@pytest.fixture(scope="module")
+def mariadb(tmp_path_factory):
+    """A server of this module's own."""
+    with running("mariadb", tmp_path_factory.mktemp("logs")) as server:
         yield server
-    finally:
-        server.stop()
 
 
 def test_every_statement_is_executed_and_answers_in_lines(mariadb):

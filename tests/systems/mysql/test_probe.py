@@ -8,23 +8,17 @@ import pymysql
 import pytest
 
 from dbdyno.errors import RunFailed
-from dbdyno.systems.base import Launch
 from dbdyno.systems.mysql import client as mysql_client
 from dbdyno.systems.mysql import probe as mysql_probe
 from dbdyno.systems.mysql.probe import LOCKS_EVERY, MySQLProbe
 from dbdyno.systems.running.endpoint import Endpoint
-from dbdyno.systems.running.guard import Guard
-from helpers import need, system, wait_until
+from helpers import need, running, system, wait_until
 
 
 @pytest.fixture(scope="module", params=["mariadb", "mariadb?performance_schema=ON"])
 def server(tmp_path_factory, request):
-    need("mariadb")
-    with Guard() as guard:
-        started_server = system(request.param)
-        started_server.start(Launch(guard, tmp_path_factory.mktemp("logs"), clients=8, rows=100))
+    with running(request.param, tmp_path_factory.mktemp("logs")) as started_server:
         yield started_server
-        started_server.stop()
 
 
 @pytest.fixture

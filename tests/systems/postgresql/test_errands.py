@@ -4,19 +4,19 @@ import pytest
 
 from dbdyno.systems.postgresql.errands import PostgreSQLStatement, on_largest, tool_errand
 from dbdyno.systems.postgresql.probe import connect
-from helpers import need, system
+from helpers import running
 
 
-@pytest.fixture
-def postgresql(launch):
-    """A server of its own."""
-    need("postgresql")
-    server = system("postgresql")
-    try:
-        server.start(launch)
+@pytest.fixture(scope="module")
+def postgresql(tmp_path_factory):
+    """A server of this module's own."""
+    with running("postgresql", tmp_path_factory.mktemp("logs")) as server:
         yield server
-    finally:
-        server.stop()
+
+
+def test_a_database_without_tables_says_so(postgresql):
+    with pytest.raises(ValueError, match="there is no table"):
+        on_largest("alter", postgresql.endpoint)()
 
 
 def test_every_statement_is_executed_and_answers_in_lines(postgresql):
@@ -31,11 +31,6 @@ def test_every_statement_is_executed_and_answers_in_lines(postgresql):
         assert connection.execute("""SELECT pg_relation_filepath('"Large"') AS path""").fetchone() != file_before
         # It is written anew, and has the columns that it had.
         assert connection.execute('SELECT * FROM "Large" WHERE id = 5000').fetchall() == [{"id": 5000}]
-
-
-def test_a_database_without_tables_says_so(postgresql):
-    with pytest.raises(ValueError, match="there is no table"):
-        on_largest("alter", postgresql.endpoint)()
 
 
 def test_a_password_is_in_a_file_that_only_the_server_reads(postgresql):

@@ -13,27 +13,19 @@ import psycopg
 import pytest
 
 from dbdyno.errors import RunFailed, UserError
-from dbdyno.systems.base import Launch
 from dbdyno.systems.packages.catalogue import PACKAGES
 from dbdyno.systems.postgresql import postgresql
 from dbdyno.systems.postgresql.postgresql import durability_of
 from dbdyno.systems.postgresql.probe import connect
-from dbdyno.systems.running.guard import Guard
-from helpers import need, system
+from helpers import need, running, system
 from systems.load import begin, end, execute, plan_of, rows_read
 
 
 @pytest.fixture(scope="module")
 def server(tmp_path_factory):
     """One that is only read."""
-    need("postgresql")
-    started_server = system("postgresql")
-    with Guard() as guard:
-        try:
-            started_server.start(Launch(guard, tmp_path_factory.mktemp("log"), clients=8, rows=100))
-            yield started_server
-        finally:
-            started_server.stop()
+    with running("postgresql", tmp_path_factory.mktemp("logs")) as started_server:
+        yield started_server
 
 
 def url_of(server, password=None):

@@ -7,22 +7,14 @@ import pytest
 
 from dbdyno.errors import RunFailed
 from dbdyno.observe.process import ProcessSampler
-from dbdyno.systems.base import Launch
 from dbdyno.systems.postgresql.probe import connect
-from dbdyno.systems.running.guard import Guard
-from helpers import need, system, wait_until
+from helpers import need, running, system, wait_until
 
 
 @pytest.fixture(scope="module")
 def server(tmp_path_factory):
-    need("postgresql")
-    started_server = system("postgresql")
-    with Guard() as guard:
-        try:
-            started_server.start(Launch(guard, tmp_path_factory.mktemp("logs"), clients=8, rows=100))
-            yield started_server
-        finally:
-            started_server.stop()
+    with running("postgresql", tmp_path_factory.mktemp("logs")) as started_server:
+        yield started_server
 
 
 @pytest.fixture
