@@ -4,7 +4,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
 
 from dbdyno.conduct.context import Context
-from dbdyno.experiment.model import MOST_CLIENTS
+from dbdyno.experiment.keys import MOST_CLIENTS
 from dbdyno.experiment.trials import Cell, Trial, cell_of
 from dbdyno.results.read import read_trial
 from dbdyno.results.stated import LeftOutStated

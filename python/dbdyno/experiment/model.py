@@ -1,8 +1,6 @@
 """The experiment file's keys, their types and what is accepted for each."""
 
-import re
 from collections.abc import Sized
-from itertools import count, takewhile
 from math import prod
 from pathlib import Path
 from typing import Annotated, Any, Literal
@@ -14,29 +12,29 @@ from pydantic import (
     Field,
     InstanceOf,
     PlainSerializer,
-    ValidationInfo,
     model_validator,
 )
 
-from dbdyno.experiment.bounds import (
-    MOST_CLIENTS_OF_A_TRIAL,
-    MOST_PIPELINE,
-    MOST_REPEAT,
-    MOST_TRIALS,
-    check_variants,
-    check_whole,
-    cut,
-)
+from dbdyno.experiment.bounds import MOST_REPEAT, MOST_TRIALS, check_variants
 from dbdyno.experiment.clients import NATIVE, check_clients
 from dbdyno.experiment.delay import read_delays
 from dbdyno.experiment.events import Event, check_events
 from dbdyno.experiment.factors import expand_factors
-from dbdyno.experiment.groups import Group, PerConnection, check_groups, check_native, take_groups, with_rates
+from dbdyno.experiment.groups import Group, PerConnection, check_groups, check_native, take_groups
 from dbdyno.experiment.hosts import Hosts
-from dbdyno.experiment.limit import Limit, parse_limit
+from dbdyno.experiment.keys import (
+    check_client_counts,
+    check_own,
+    check_pipeline,
+    read_client_counts,
+    read_limit,
+    read_percent,
+    read_restart,
+    read_workloads,
+)
+from dbdyno.experiment.limit import Limit
 from dbdyno.experiment.limits import Bound, read_limits
 from dbdyno.experiment.own_workload import OwnWorkload
-from dbdyno.experiment.percent import parse_percent
 from dbdyno.experiment.rate import Rate, read_rates
 from dbdyno.experiment.scale import at_scale
 from dbdyno.experiment.size import size_bytes
@@ -44,7 +42,6 @@ from dbdyno.experiment.system_spec import SystemSpec, read_systems
 from dbdyno.experiment.think_time import ThinkTime
 from dbdyno.experiment.toml import as_list
 from dbdyno.experiment.variant import (
-    NO_RESTART,
     STRICT,
     Arrivals,
     Cpus,
@@ -57,97 +54,17 @@ from dbdyno.experiment.variant import (
     WarmupSeconds,
     read_option,
 )
-from dbdyno.experiment.workload_spec import WorkloadSpec, check_options, own_options, parse_workload, variants
-from dbdyno.experiment.workloads import WORKLOADS, Kind
+from dbdyno.experiment.workload_spec import WorkloadSpec, check_options, own_options, variants
+from dbdyno.experiment.workloads import Kind
 
 FEWEST_PAIRS, MOST_PAIRS = 5, 20
 """Repetitions of a run with a wanted precision."""
 PASSES = 2
 """Repetitions of a sweep, `clients = "1..64"`, that gives none: one pass could not tell a trend from the host's."""
-MOST_CLIENTS = 1024
-"""The end of a sweep without one, `clients = "1.."`: servers are started for so many connections."""
-MOST_FLAT = 0.5
-"""Largest `until_flat`: with more, steps that double the clients are flat unless they double the throughput."""
 ON_STALL = "on-stall"
 """The profile that is taken during a trial, if it stalls."""
 LEAST_BEFORE_STALL_S, STALL_S = 5, 2
 """Measured seconds that a stall is compared with, and those in a row that show it: many stores have one slow second."""
-
-
-def _read_clients(value: Any) -> Any:
-    """Read `1..64` as 1, 2, 4 … 64, `1..` as 1, 2, 4 … MOST_CLIENTS; anything else as it is."""
-    match = re.fullmatch(r"\s*(\d{1,20})\s*\.\.\s*(\d{0,20})\s*", value) if isinstance(value, str) else None
-    if not match:
-        return as_list(value)
-    first, last = int(match[1]), int(match[2] or MOST_CLIENTS)
-    if not 1 <= first < last:
-        most = "" if match[2] else f", and without an end up to {MOST_CLIENTS:,}"
-        raise ValueError(f'{cut(value)}: a sweep rises from at least 1{most}, e.g. "1..64"')
-    return [*takewhile(lambda doubled: doubled < last, (first << power for power in count())), last]
-
-
-def _check_clients(value: list[int]) -> list[int]:
-    if not value or min(value) < 1:
-        raise ValueError("give at least one number of clients, each at least 1, e.g. [1, 8, 64]")
-    check_whole("clients", value, MOST_CLIENTS_OF_A_TRIAL)
-    if len(set(value)) < len(value):
-        raise ValueError("`clients` lists a value twice; `repeat` repeats trials")
-    return value
-
-
-def _check_pipeline(value: list[int]) -> list[int]:
-    if not value or min(value) < 1 or len(set(value)) < len(value):
-        raise ValueError("give how many requests a client sends at once, each number once and at least 1, e.g. [1, 16]")
-    check_whole("requests at once", value, MOST_PIPELINE)
-    return value
-
-
-def _read_restart(value: Any) -> Any:
-    return None if value == NO_RESTART else value
-
-
-def _read_limit(value: Any) -> Limit:
-    if not isinstance(value, str):
-        raise ValueError('a limit is text, e.g. find_rate = "p99 < 10ms"')
-    return parse_limit(value)
-
-
-def _read_percent(value: Any, info: ValidationInfo) -> float:
-    if not isinstance(value, str):
-        raise ValueError(f'a percentage is text, e.g. {info.field_name} = "1%"')
-    if not (share := parse_percent(value)):
-        why = {"until_flat": "a curve is never flat to within 0 %"}.get(
-            str(info.field_name), "no number of trials makes a difference of 0 % certain"
-        )
-        raise ValueError(f"{why}: give a share such as 2%")
-    if info.field_name == "until_flat" and share > MOST_FLAT:
-        raise ValueError(
-            f"at most {MOST_FLAT:.0%}: with more, every curve that does not double with its clients is flat"
-        )
-    return share
-
-
-def _check_own(own: dict[str, OwnWorkload]) -> dict[str, OwnWorkload]:
-    for name in own:
-        if not re.fullmatch(r"[a-z][a-z0-9-]*", name) or name in WORKLOADS:
-            raise ValueError(f"'{name}': give another name, of small letters, digits and dashes, and no built-in one's")
-    return own
-
-
-def _read_workloads(value: Any, info: ValidationInfo) -> list[WorkloadSpec]:
-    names = as_list(value)
-    if not all(isinstance(name, str) for name in names):
-        raise ValueError('a workload is text, e.g. "point-get" or "batch-get?batch=10"')
-    own: dict[str, OwnWorkload] | None = info.data.get("workloads")
-    if own is None:
-        return []  # The file's own workloads are wrong, and that is what its author needs to know.
-    declared = {name: workload.as_workload(name) for name, workload in own.items()}
-    groups: list[Group] = info.data.get("groups", [])
-    definitions = {name: with_rates(workload, groups) for name, workload in (WORKLOADS | declared).items()}
-    specs = [parse_workload(name, definitions, info.data.get("options", {})) for name in names]
-    if not specs or len(set(specs)) < len(specs):
-        raise ValueError("give at least one workload, and each once")
-    return specs
 
 
 class Experiment(BaseModel):
@@ -163,13 +80,13 @@ class Experiment(BaseModel):
     """The question that the experiment answers; the report shows it."""
     look_for: str = ""
     """The sentence on what a reader should look for in the result."""
-    workloads: Annotated[dict[str, OwnWorkload], AfterValidator(_check_own)] = {}
+    workloads: Annotated[dict[str, OwnWorkload], AfterValidator(check_own)] = {}
     """Workloads that this file declares, by name; `workload` then names them."""
     options: dict[str, str] = {}
     """Options of all workloads. A list makes one variant of each workload per value."""
     groups: list[Group] = []
     workload: Annotated[
-        list[Annotated[InstanceOf[WorkloadSpec], PlainSerializer(str)]], BeforeValidator(_read_workloads)
+        list[Annotated[InstanceOf[WorkloadSpec], PlainSerializer(str)]], BeforeValidator(read_workloads)
     ]
     """One workload or a list, each as `name` or `name?option=value`."""
     system: Annotated[list[SystemSpec], BeforeValidator(read_systems), Field(min_length=1)]
@@ -184,17 +101,17 @@ class Experiment(BaseModel):
     """How several lists make variants: every combination, or the first of each, the second of each and so on."""
     rows: Rows
     """Rows per table, in the workload's own unit (`tpcc` counts warehouses)."""
-    clients: Annotated[list[int], BeforeValidator(_read_clients), AfterValidator(_check_clients)]
+    clients: Annotated[list[int], BeforeValidator(read_client_counts), AfterValidator(check_client_counts)]
     """Numbers of clients, each a trial of its own; `"1..64"` doubles, `"1.."` needs `until_flat`; or `[[clients]]`."""
     rate: Annotated[list[Rate], BeforeValidator(read_rates)] | None = None
     """Transactions per second of an open loop, or shares such as `"50%"` of the closed loops' throughput."""
     arrivals: Arrivals | None = None
     """Gaps between the arrivals of an open loop: equal, or exponentially distributed."""
-    find_rate: Annotated[Limit, BeforeValidator(_read_limit)] | None = None
+    find_rate: Annotated[Limit, BeforeValidator(read_limit)] | None = None
     """Searches for the highest rate that holds this limit, such as `"p99 < 10ms"`."""
     limits: Annotated[tuple[Bound, ...], BeforeValidator(read_limits)] = ()
     """Figures that every trial must keep, such as `{ p99 = "< 10ms", errors = 0 }`; a broken one ends with status 1."""
-    pipeline: Annotated[list[int], BeforeValidator(as_list), AfterValidator(_check_pipeline)] = [1]
+    pipeline: Annotated[list[int], BeforeValidator(as_list), AfterValidator(check_pipeline)] = [1]
     """Requests that a client sends at once before it reads the answers; a list is a factor."""
     network_delay_us: Annotated[list[int], BeforeValidator(read_delays)] = [0]
     """How long a client waits between an answer and its next request; a list is a factor."""
@@ -202,7 +119,7 @@ class Experiment(BaseModel):
     """How long a client pauses between two transactions: `"2ms"`, or `{ kind = "exponential", mean = "2ms" }`."""
     transactions_per_connection: PerConnection | None = None
     """After so many transactions a client opens another connection; it keeps the first if this is left out."""
-    restart: Annotated[Literal["lukewarm", "cold"] | None, BeforeValidator(_read_restart)] = None
+    restart: Annotated[Literal["lukewarm", "cold"] | None, BeforeValidator(read_restart)] = None
     """Starts the store again before each trial, with its files in the kernel's memory (lukewarm) or not (cold)."""
     ceiling: bool = True
     """Measures the load client alone, too."""
@@ -218,9 +135,9 @@ class Experiment(BaseModel):
     """`"auto"` cuts at the detected steady state, but never before `warmup_seconds`."""
     repeat: Annotated[int, Field(ge=1, le=MOST_REPEAT)] = 1
     """How often each trial is run; repeated trials are prepared anew and run in random order."""
-    precise: Annotated[float, BeforeValidator(_read_percent)] | None = None
+    precise: Annotated[float, BeforeValidator(read_percent)] | None = None
     """Repeats 5 to 20 times, until the interval of every comparison is this narrow, such as `"1%"`."""
-    until_flat: Annotated[float, BeforeValidator(_read_percent)] | None = None
+    until_flat: Annotated[float, BeforeValidator(read_percent)] | None = None
     """Ends a sweep of clients when two steps rise by less than this over the best before, such as `"3%"`."""
     seed: Annotated[int, Field(ge=0, lt=1 << 63)] = 1
     """The source of every random choice; the same seed repeats them."""
@@ -443,7 +360,7 @@ class Experiment(BaseModel):
             return self
         update = {key: value for key, value in given.items() if "." not in key}
         if "restart" in given:
-            update["restart"] = _read_restart(variant.restart)
+            update["restart"] = read_restart(variant.restart)
         cpus = {side: given.get(f"cpus.{side}", getattr(self.cpus, side)) for side in ("client", "server")}
         options = {**self.options, **variant.options}
         workload = [own_options(workload, variant.options) for workload in self.workload]
