@@ -16,7 +16,6 @@ import time
 from contextlib import suppress
 from dataclasses import asdict
 from pathlib import Path
-from typing import Any
 
 from dbdyno.experiment.hosts import CONDUCTOR
 from dbdyno.hosts.certificates import Certificates
@@ -24,6 +23,7 @@ from dbdyno.hosts.channel import BEAT_S, LONGEST_LINE, Channel, Lost, Message
 from dbdyno.hosts.clocks import own_clocks
 from dbdyno.hosts.network import ROUND_TRIP, round_trip_s
 from dbdyno.hosts.relay import Relay
+from dbdyno.hosts.tasks import raised, together
 from dbdyno.leftovers.processes import is_stopped
 from dbdyno.observe.host import HostSampler
 from dbdyno.observe.network import NetworkSampler
@@ -119,23 +119,19 @@ class Part:
         except OSError as error:
             await channel.send({"failed": f"{error.filename or self._program}: {error.strerror or error}"})
             return
-        watching = [asyncio.create_task(task) for task in (self._listen(channel, process), self._beat(channel))]
-        following = asyncio.create_task(self._follow(channel, process))
+        work = (self._follow(channel, process), self._listen(channel, process), self._beat(channel))
         try:
-            await asyncio.wait([following, *watching], return_when=asyncio.FIRST_COMPLETED)
-            for task in watching:
-                if task.done():
-                    await task
-            await following
+            async with together(*work) as tasks:
+                following, *watching = tasks
+                await asyncio.wait(tasks, return_when=asyncio.FIRST_COMPLETED)
+                await raised(watching)
+                await following
         except OSError as error:
             _kill(process)
             await channel.send({"failed": f"its records cannot be kept: {error.strerror or error}"})
             return
         finally:
             _kill(process)
-            for task in (following, *watching):
-                task.cancel()
-            await asyncio.gather(following, *watching, return_exceptions=True)
         await channel.send({"ended": await process.wait()})
 
     async def _start(self) -> asyncio.subprocess.Process:
@@ -196,7 +192,7 @@ class Part:
         raise Lost("the worker on this host is gone")
 
 
-def _live(line: bytes) -> dict[str, Any] | None:
+def _live(line: bytes) -> Message | None:
     """Return what of a record the conductor is told at once; None if it can wait."""
     record = json.loads(line)
     match record["record"]:

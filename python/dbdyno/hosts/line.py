@@ -10,6 +10,7 @@ from typing import Any
 from dbdyno.errors import RunFailed, UserError
 from dbdyno.hosts.channel import BEAT_S, Channel, Lost, Message, connect
 from dbdyno.hosts.crew import Member
+from dbdyno.hosts.tasks import together, until_one_ends
 
 POLL_S = 0.2
 CLOSE_S = 10.0
@@ -73,25 +74,19 @@ class Line:
         except Lost as lost:
             self.lost = f"lost: {lost}"
         except OSError as error:
-            self.lost = f"what it said cannot be kept: {error.strerror or error}"
+            self.lost = f"its messages cannot be recorded: {error.strerror or error}"
         finally:
             self.lost = self.lost or "left"
 
     async def _serve(self, context: ssl.SSLContext) -> None:
         member = self.member
         channel = await connect(member.host, member.port, context, member.name)
-        tasks = [asyncio.create_task(task) for task in (self._listen(channel), self._speak(channel), _beat(channel))]
         try:
-            await channel.send({"say": "keep"})
-            self._answers.put({"answer": None})
-            await asyncio.wait(tasks, return_when=asyncio.FIRST_COMPLETED)
-            for task in tasks:
-                if task.done():
-                    await task
+            async with together(self._listen(channel), self._speak(channel), _beat(channel)) as tasks:
+                await channel.send({"say": "keep"})
+                self._answers.put({"answer": None})
+                await until_one_ends(tasks)
         finally:
-            for task in tasks:
-                task.cancel()
-            await asyncio.gather(*tasks, return_exceptions=True)
             await channel.close()
 
     async def _listen(self, channel: Channel) -> None:

@@ -11,6 +11,7 @@ from typing import Protocol
 
 from dbdyno.hosts.channel import BEAT_S, LONGEST_LINE, Channel, Lost
 from dbdyno.hosts.clocks import own_clocks
+from dbdyno.hosts.tasks import raised, together
 from dbdyno.leftovers.processes import is_stopped
 from dbdyno.systems.running.process import describe_exit, ending_with_us
 
@@ -45,19 +46,14 @@ class Relay:
             process_group=0,
         )
         work = (self._hear(channel, process), self._tell(channel, process), self._beat(channel, process))
-        tasks = [asyncio.create_task(task) for task in work]
-        hearing, telling, _ = tasks
         try:
-            await asyncio.wait(tasks, return_when=asyncio.FIRST_COMPLETED)
-            if hearing.done() and not hearing.exception():
-                await asyncio.wait([telling], timeout=LEAVE_S)
-            for task in tasks:
-                if task.done():
-                    await task
+            async with together(*work) as tasks:
+                hearing, telling, _ = tasks
+                await asyncio.wait(tasks, return_when=asyncio.FIRST_COMPLETED)
+                if hearing.done() and not hearing.exception():
+                    await asyncio.wait([telling], timeout=LEAVE_S)
+                await raised(tasks)
         finally:
-            for task in tasks:
-                task.cancel()
-            await asyncio.gather(*tasks, return_exceptions=True)
             status = await _end(process)
         await channel.send({"ended": describe_exit(status)})
 
@@ -85,7 +81,7 @@ class Relay:
         while self._worker.is_there():
             self._beats_stopped = self._beats_stopped + 1 if is_stopped(process.pid) else 0
             if self._beats_stopped * BEAT_S > STOPPED_S:
-                raise Lost("the keeper of its servers stands still")
+                raise Lost("the keeper of its servers hangs")
             await channel.send({"alive": asdict(own_clocks())})
             await asyncio.sleep(BEAT_S)
         raise Lost("the worker on this host is gone")
