@@ -13,8 +13,9 @@ from dbdyno.report.core.documents import (
     TrialDocument,
 )
 from dbdyno.report.core.loads import at, rate_per_s, share_of, time_name, times_us
+from dbdyno.report.core.named_workload import named_workload
 from dbdyno.report.core.names import listed
-from dbdyno.results.facts import JsonObject
+from dbdyno.results.stated import LeftOutStated
 from dbdyno.results.usable import Evenness
 from dbdyno.stats.stalls import StallFigures
 from dbdyno.stats.steady_state import NO_STEADY_STATE, TOO_SHORT
@@ -171,9 +172,9 @@ def length(time_us: float | None) -> str:
 
 def short_workloads(names: Sequence[str]) -> list[str]:
     """Return the names of workloads; variants of one workload are named by their options."""
-    split = [name.partition("?") for name in names]
-    are_variants = len({base for base, _, _ in split}) == 1 and all(options for _, _, options in split)
-    return [options for _, _, options in split] if are_variants else list(names)
+    workloads = list(map(named_workload, names))
+    are_variants = len({workload.name for workload in workloads}) == 1 and all(read.variant for read in workloads)
+    return [workload.variant for workload in workloads] if are_variants else list(names)
 
 
 def groups(document: RunDocument) -> dict[tuple[str, str | None], list[TrialDocument]]:
@@ -252,7 +253,7 @@ def not_complete(document: RunDocument) -> list[tuple[str, str]]:
     return marked + skipped + [(_name_of_sweep(sweep), str(sweep["reason"])) for sweep in document["left_out"]]
 
 
-def _name_of_sweep(left_out: JsonObject) -> str:
+def _name_of_sweep(left_out: LeftOutStated) -> str:
     pipeline, delay_us = left_out["pipeline"], left_out.get("network_delay_us") or 0
     system: LabelledDocument = {"label": left_out["system"], "pipeline": pipeline, "network_delay_us": delay_us}
     return f"{label_of(system)}, {left_out['workload']}"

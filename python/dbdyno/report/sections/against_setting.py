@@ -7,10 +7,10 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from html import escape
 from typing import Literal
-from urllib.parse import parse_qsl
 
 from dbdyno.report.core.documents import TrialDocument
 from dbdyno.report.core.loads import Load, time_name, times_us
+from dbdyno.report.core.named_workload import named_workload
 from dbdyno.report.core.page import PERCENTILES, Page
 from dbdyno.report.core.plots import Figure, plot_unit, scaled
 from dbdyno.report.core.section import Part, Section
@@ -56,16 +56,11 @@ class _Point:
 
 def settings_of(trial: TrialDocument) -> dict[str, str]:
     """Return what an experiment may vary in a trial, by name: settings, workload options, rows, keys of its variant."""
-    given = {**(trial["settings"] or {}), **_options(trial), **(trial["options"] or {})}
+    given = {**(trial["settings"] or {}), **named_workload(trial["workload"]).options, **(trial["options"] or {})}
     own = {name: trial.get(key) for key, name in _OF_TRIAL.items()}
     counts = {name: len(cpus) for key, name in _CPUS.items() if (cpus := trial.get(key))}
     variant = {_OF_VARIANT.get(key, key): value for key, value in trial.get("variant", {}).items()}
     return {name: str(value) for name, value in (variant | given | own | counts).items() if value is not None}
-
-
-def _options(trial: TrialDocument) -> dict[str, str]:
-    """Return the options in the name of a workload: `indexes` of `insert-indexes?indexes=4`."""
-    return dict(parse_qsl(str(trial["workload"]).partition("?")[2]))
 
 
 def varied(all_series: Sequence[Series]) -> dict[str, list[Line]]:
@@ -77,7 +72,7 @@ def varied(all_series: Sequence[Series]) -> dict[str, list[Line]]:
     systems: dict[tuple[str | None, str], list[_Point]] = {}
     for series in all_series:
         for load, trial in representatives(series).items():
-            key = trial["system"], str(trial["workload"]).partition("?")[0]
+            key = trial["system"], named_workload(trial["workload"]).name
             systems.setdefault(key, []).append(_Point(series, load, trial, settings_of(trial)))
     names = dict.fromkeys(name for points in systems.values() for point in points for name in point.settings)
     for name in names:

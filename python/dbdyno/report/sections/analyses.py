@@ -5,13 +5,14 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Sequence
 from html import escape
 from statistics import median
-from typing import Any
 
 from rich.console import Console
 
 from dbdyno.report.core.documents import TrialDocument
 from dbdyno.report.core.looks import Look, bar_marker, looks
+from dbdyno.report.core.named_workload import named_workload
 from dbdyno.report.core.page import Page
+from dbdyno.report.core.plots import Figure
 from dbdyno.report.core.section import Part, Section
 from dbdyno.report.core.series import Series
 from dbdyno.report.core.terminal import Column, print_columns, say
@@ -88,9 +89,8 @@ def name(trial: TrialDocument) -> str:
 
 def _variant(trial: TrialDocument) -> str:
     """Return the values of the options that name a variant of a workload."""
-    _, _, options = str(trial["workload"]).partition("?")
-    pairs = [option.partition("=") for option in options.split("&")]
-    return " ".join(f"{key} {value}" if value.isdigit() else value for key, _, value in pairs)
+    options = named_workload(trial["workload"]).options
+    return " ".join(f"{key} {value}" if value.isdigit() else value for key, value in options.items())
 
 
 def is_scans(trials: Sequence[TrialDocument]) -> bool:
@@ -129,7 +129,7 @@ def _columns(query: QueryStated) -> int:
     return query.get("columns") or 0
 
 
-def figures(all_series: Sequence[Series]) -> dict[str, dict[str, Any]]:
+def figures(all_series: Sequence[Series]) -> dict[str, Figure]:
     """Return the plot of an analytic run, by its name: times of queries, or times per column; empty for another run."""
     pairs = [(series, trial) for series in all_series for trial in analysed(series.trials)]
     if not pairs:
@@ -159,9 +159,7 @@ def _medians(trial: TrialDocument) -> dict[str, float]:
     return {query["name"]: median(query["hot_s"]) for query in analysis_of(trial)["queries"]}
 
 
-def _bars(
-    series: Series, trial: TrialDocument, x: Sequence[str], y: Sequence[float], index: int, look: Look
-) -> dict[str, Any]:
+def _bars(series: Series, trial: TrialDocument, x: Sequence[str], y: Sequence[float], index: int, look: Look) -> Figure:
     return {
         "type": "bar",
         "x": list(x),

@@ -4,13 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from statistics import median
-from typing import Any
-from urllib.parse import parse_qs
 
 from dbdyno.report.core.documents import TrialDocument
 from dbdyno.report.core.factors import factor_axis, factor_line
 from dbdyno.report.core.looks import looks
+from dbdyno.report.core.named_workload import named_workload
 from dbdyno.report.core.page import Page
+from dbdyno.report.core.plots import Figure
 from dbdyno.report.core.section import Part, Section
 from dbdyno.report.core.series import Series
 from dbdyno.report.core.words import repeated
@@ -18,7 +18,7 @@ from dbdyno.report.core.words import repeated
 WORKLOAD = "batch-get"
 
 
-def figures(all_series: Sequence[Series]) -> dict[str, dict[str, Any]]:
+def figures(all_series: Sequence[Series]) -> dict[str, Figure]:
     """Return the plot of a run with requests of several sizes; empty for another run."""
     lines: dict[str, dict[int, list[float]]] = {}
     hue_of: dict[str, int] = {}
@@ -45,9 +45,9 @@ def figures(all_series: Sequence[Series]) -> dict[str, dict[str, Any]]:
 
 
 def _keys_a_request(trial: TrialDocument) -> int | None:
-    name, _, options = str(trial["workload"]).partition("?")
-    given = parse_qs(options).get("batch")
-    return int(given[0]) if name == WORKLOAD and given else None
+    workload = named_workload(trial["workload"])
+    given = workload.options.get("batch")
+    return int(given) if workload.name == WORKLOAD and given else None
 
 
 def part(page: Page) -> Part | None:

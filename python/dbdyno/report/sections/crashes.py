@@ -7,6 +7,7 @@ from typing import Literal
 
 from dbdyno.report.core import words
 from dbdyno.report.core.documents import TrialDocument
+from dbdyno.report.core.named_workload import named_workload
 from dbdyno.results.stated import AgreementStated, CrashStated
 
 WORKLOAD = "durability"
@@ -45,7 +46,7 @@ def unread(trials: Iterable[TrialDocument]) -> list[TrialDocument]:
     return [
         trial
         for trial in trials
-        if str(trial["workload"]).startswith(WORKLOAD) and trial["state"] == "failed" and not trial.get("crash")
+        if named_workload(trial["workload"]).name == WORKLOAD and trial["state"] == "failed" and not trial.get("crash")
     ]
 
 

@@ -6,6 +6,7 @@ from collections.abc import Sequence
 
 from dbdyno.report.core import words
 from dbdyno.report.core.documents import RunDocument, TrialDocument
+from dbdyno.report.core.named_workload import named_workload
 from dbdyno.report.core.page import Page
 from dbdyno.report.core.section import Part, Section
 
@@ -31,7 +32,7 @@ def shown_trials(document: RunDocument) -> list[TrialDocument]:
 
 def _worth_naming(trial: TrialDocument) -> bool:
     many = any((lock.waiting or 0.0) >= WORTH_NAMING * (trial["clients"] or 0) for lock in trial["locks"].waited_for)
-    return many or str(trial["workload"]).startswith(STRESS)
+    return many or named_workload(trial["workload"]).name == STRESS
 
 
 def rows(trials: Sequence[TrialDocument]) -> list[list[str]]:
