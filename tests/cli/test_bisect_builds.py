@@ -21,7 +21,7 @@ def test_versions_of_the_catalogue():
     assert builds_between("mysql@5.6", "mysql@5.7", None, None, HERE) == ["mysql@5.6", "mysql@5.7"]
     for good, bad, said in (
         ("mysql@8.0", "mysql@5.5", "does not come before"),
-        ("mysql@5.5", "mysql@9.9", "--bad mysql@9.9: is none of the builds"),
+        ("mysql@5.5", "mysql@9.9", "--bad mysql@9.9: is not among the builds"),
         ("mysql@5.5", "mariadb@11.4", "between which builds"),
         ("redis", "redis?a=b", "between which builds"),
     ):

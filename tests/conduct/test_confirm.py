@@ -75,7 +75,7 @@ def test_of_a_disk_what_the_server_had_of_it_by_how_much_it_waited(monkeypatch, 
         ("disk", trial(), "nothing was observed"),
         ("server-cpu", trial(SERVER | host(IDLE_HOST)), "dbdyno did not start the server"),
         ("server-cpu", trial(SERVER, **ABOUT), "the number of usable CPUs was not observed"),
-        ("disk", trial(SERVER, **ABOUT), "the device the data lies on was not seen"),
+        ("disk", trial(SERVER, **ABOUT), "the device of the data was not observed"),
         ("disk", trial(reading(disk=10)), "dbdyno did not start the server"),
     ],
 )

@@ -206,7 +206,7 @@ def test_conflicts_of_all_seconds_are_added_up(tmp_path):
     ],
 )
 def test_what_nobody_can_count_to_is_refused_with_its_line(tmp_path, more):
-    with pytest.raises(UserError, match=r"records\.jsonl, line 2: .*none that a load client can count to"):
+    with pytest.raises(UserError, match=r"records\.jsonl, line 2: .*a number that no load client can count to"):
         read(tmp_path, interval(0, 50), interval(1, 50, **more))
 
 

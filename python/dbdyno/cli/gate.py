@@ -45,8 +45,8 @@ def command(baseline: str, run: str, as_json: bool, leave_out_limited: bool, **a
         raise UserError(f"the gate can judge nothing: {why}")
     if gate.unjudged and not gate.slower:
         raise UserError(
-            f"the gate cannot pass: {gate.unjudged} of the baseline's cells could not be judged; run both with what "
-            "both can do, or leave these out of both (--leave-out-limited: those limited by client or rate)"
+            f"the gate cannot pass: {gate.unjudged} of the baseline's cells could not be judged; run both on the "
+            "same systems and loads, or leave these out of both (--leave-out-limited: those limited by client or rate)"
         )
     return 1 if gate.slower else 0
 
@@ -61,7 +61,7 @@ class _Gate:
     unjudged: int
     left_out: tuple[str, ...]
 
-    def counted(self) -> dict[str, Any]:
+    def counted(self) -> dict[str, object]:
         passed = bool(self.judged) and not self.slower and not self.unjudged
         counts = {"confirmed_slowdowns": self.slower, "not_judged": self.unjudged}
         return counts | {"left_out_limited": list(self.left_out), "passed": passed}

@@ -121,7 +121,7 @@ def _list() -> None:
 @_DETAILS
 @_JSON
 def _show() -> None:
-    """Print what RUN found: its folder, its name in ./runs, or last.
+    """Print the results of RUN: its folder, its name in ./runs, or last.
 
     The exit status is that of the run: 0 if every trial ran, every answer was right and the limits hold, else 1.
     """
@@ -140,8 +140,8 @@ def _explain() -> None:
 
 @_command("export")
 @click.argument("runs", nargs=-1, required=True, metavar="RUN...", shell_complete=suggest_runs)
-@click.option("--format", "wanted", type=click.Choice(list(TABLES_OF)), help="What to write.")
-@click.option("--table", type=click.Choice(TABLES), help="Which table to write (default: trials).")
+@click.option("--format", "wanted", type=click.Choice(list(TABLES_OF)), help="Format of the output.")
+@click.option("--table", type=click.Choice(TABLES), help="Table to write (default: trials).")
 @click.option("--output", type=click.Path(path_type=Path), help="The file to write (default: standard output).")
 def _export() -> None:
     """Write one or several RUNs for another program: CSV, Parquet, Prometheus, JUnit, Markdown or Apache Otava.
@@ -269,7 +269,7 @@ def _gate() -> None:
     type=click.Choice(["warn", "refuse"]),
     default="warn",
     show_default=True,
-    help="What to do if `dbdyno doctor` finds something that spoils a measurement.",
+    help="Reaction if `dbdyno doctor` finds something that spoils a measurement.",
 )
 @click.option("--allow-unstable", is_flag=True, help="Pass if this host is too noisy for an answer.")
 @experiment_options

@@ -71,7 +71,7 @@ def _samples(server: Target, observer: LiveObserver) -> Iterator[Mapping[str, fl
         except Empty:
             continue
         if server.pid is not None and not any(name.startswith("process.") for name in row):
-            raise RunFailed(f"{server.title} has ended, or this user may not look into it")
+            raise RunFailed(f"{server.title} has ended, or this user may not observe it")
         yield row
 
 

@@ -197,7 +197,7 @@ def _less_disk(resource: Resource, measured: Measured, held: float, writes_per_s
     devices = sorted({name.split(".")[1] for name in measured.observations.names("disk.")})
     processes = _processes(measured.trial, measured.trial.embedded)
     if not devices:
-        raise UserError("the device the data lies on was not seen")
+        raise UserError("the device of the data was not observed")
     device, left = devices[0], {}
     number = (BLOCK / device / "dev").read_text().strip()
     for kind, done in (("read", "read"), ("write", "written")):

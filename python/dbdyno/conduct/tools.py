@@ -73,7 +73,7 @@ class Tools:
             stdin = files.enter_context(call.reads.open("rb")) if call.reads else subprocess.DEVNULL
             stdout = files.enter_context(call.writes.open("wb")) if call.writes else None
             if self._cancelled:
-                raise RunFailed(f"{program} was not begun")
+                raise RunFailed(f"{program} was not started")
             began = time.perf_counter()
             process = spawn(
                 [*pinned, *call.argv], self._copier.home, log, stdin, stdout, as_server=self._copier.as_server

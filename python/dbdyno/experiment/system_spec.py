@@ -210,7 +210,7 @@ def _port_of(text: str, parts: SplitResult) -> int | None:
         # The apparent port is the beginning of a password with a '/' or '?' in it.
         raise ValueError(_no_url(text))
     written = parts.netloc.rpartition("@")[2].rpartition(":")[2]
-    raise ValueError(f"'{cut(redact(text))}': the port '{cut(written)}' is none: a port is a number from 1 to 65,535")
+    raise ValueError(f"'{cut(redact(text))}': '{cut(written)}' is no port: give a number from 1 to 65,535")
 
 
 def _no_url(text: str) -> str:

@@ -248,19 +248,19 @@ class Reader:
 
 
 def _check_numbers(interval: Interval) -> None:
-    """Raise ValueError if a number of an interval is none that a load client can count to."""
+    """Raise ValueError if an interval holds a number that no load client can count to."""
     counted = (interval.second, interval.connected, interval.completed, interval.failed, interval.scheduled or 0)
     seconds = (interval.seconds, interval.client_cpu_s, *interval.thread_cpu_s, *interval.thread_run_queue_s)
     for number in (*counted, interval.reads_verified, interval.mismatches, *seconds):
         if not abs(number) <= _MOST_COUNTED:
-            raise ValueError("a number of it is none that a load client can count to")
+            raise ValueError("it holds a number that no load client can count to")
 
 
 def _gaps(listed: Sequence[Sequence[int]]) -> list[tuple[int, int]]:
-    """Read begin and length of an interval's gaps; raise ValueError if one is none that a load client can record."""
+    """Read begin and length of an interval's gaps; raise ValueError if no load client can record one."""
     gaps_ns = [(int(begin_ns), int(length_ns)) for begin_ns, length_ns in listed]
     if any(not 0 <= number <= _MOST_COUNTED for gap_ns in gaps_ns for number in gap_ns):
-        raise ValueError("a number of it is none that a load client can count to")
+        raise ValueError("it holds a number that no load client can count to")
     return gaps_ns
 
 

@@ -77,7 +77,7 @@ def sized(spec: SystemSpec, data_bytes: int | None) -> SystemSpec:
     if shares and data_bytes is None:
         key, value = next(iter(shares.items()))
         raise UserError(
-            f"{spec.label}: {key} = '{value}': how large this workload's rows are is not known; give a size"
+            f"{spec.label}: {key} = '{value}': the size of this workload's rows is unknown; give a size in bytes"
         )
     try:
         given = {key: room[key].setting(value, data_bytes or 0) for key, value in shares.items()}

@@ -29,7 +29,7 @@ def refuse_own(label: str, given: Iterable[str], own: Collection[str]) -> None:
     """
     for key in given:
         if plain(key) in own:
-            raise UserError(f"{label}: '{key}' is dbdyno's own to set, for every server it starts: leave it out")
+            raise UserError(f"{label}: dbdyno sets '{key}' for every server it starts: leave it out")
 
 
 def plain(name: str) -> str:

@@ -289,7 +289,7 @@ def _temperature(trial: Trial, run: Run) -> Line:
 def _place(trial: Trial) -> str:
     facts = trial.facts
     if facts.attached:
-        return "attached: where the server runs, and what else does there, was not seen"
+        return "attached: the host of the server, and what else runs there, were not observed"
     if trial.embedded:
         return f"embedded: it runs in the client's own threads, {_cpus(facts.client_cpus)}"
     client, server = facts.client_cpus, facts.server_cpus

@@ -85,7 +85,7 @@ def test_a_version_that_is_not_there_is_said_with_how_to_get_it(tmp_path, monkey
     assert missing(parse_system("mysql@5.6")) == (
         "mysql@5.6 is not installed: dbdyno systems install mysql@5.6 (31 MB)"
     )
-    assert "say which version: mysql@5.5" in missing(parse_system("mysql"))
+    assert "name a version: mysql@5.5" in missing(parse_system("mysql"))
 
 
 def test_a_version_that_does_not_exist_is_refused():

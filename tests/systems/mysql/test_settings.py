@@ -43,13 +43,13 @@ def test_a_name_is_written_in_full():
     ],
 )
 def test_an_option_that_is_taken_for_one_of_dbdynos_is_refused(option, taken):
-    with pytest.raises(UserError, match=f"'{option}' is taken for {taken}, which is dbdyno's own to set"):
+    with pytest.raises(UserError, match=f"the server reads '{option}' as {taken}, which dbdyno sets"):
         refuse_reserved("s", [option], RESERVED)
     refuse_reserved("s", ["log_bin", "skip_name_resolve", "loose_innodb_doublewrite"], RESERVED)
 
 
 def test_an_option_that_nothing_shows_is_an_error():
-    with pytest.raises(UserError, match="took 'innodb_buffer_pool_instances' and has no such variable"):
+    with pytest.raises(UserError, match="accepts 'innodb_buffer_pool_instances' and shows no such variable"):
         wanted_variables("s", {"innodb_buffer_pool_instances": "4"}, VARIABLES)
-    with pytest.raises(UserError, match="took 'loose_no_such' and has no such variable"):
+    with pytest.raises(UserError, match="accepts 'loose_no_such' and shows no such variable"):
         wanted_variables("s", {"loose_no_such": "1"}, VARIABLES)

@@ -167,7 +167,7 @@ def _why_not_allowed(server: Path) -> str:
     if server_user() is None:
         return f"{server} may not be run by this user: make it and the folders above it readable"
     return (
-        f"servers run as '{UNPRIVILEGED_USER}' where dbdyno runs as root, and {server} is closed to others: "
+        f"dbdyno runs as root, so servers run as '{UNPRIVILEGED_USER}', and {server} is closed to others: "
         "make it and the folders above it readable to all, or copy the build elsewhere"
     )
 

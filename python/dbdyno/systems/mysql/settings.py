@@ -39,7 +39,7 @@ def refuse_reserved(label: str, given: Iterable[str], own: Collection[str]) -> N
     for key in given:
         name = _without_modifiers(plain(key))
         if taken := sorted(option for option in own if option.startswith(name)):
-            raise UserError(f"{label}: '{key}' is taken for {taken[0]}, which is dbdyno's own to set: leave it out")
+            raise UserError(f"{label}: the server reads '{key}' as {taken[0]}, which dbdyno sets: leave it out")
 
 
 def _without_modifiers(name: str) -> str:
@@ -72,6 +72,6 @@ def wanted_variables(label: str, settings: Mapping[str, str], variables: Mapping
             raise UserError(f"{label}: '{key}' is the beginning of a name: write all of it, such as {longer[0]}")
         else:
             raise UserError(
-                f"{label}: the server took '{key}' and has no such variable: nothing shows that it does anything"
+                f"{label}: the server accepts '{key}' and shows no such variable: its effect is unknown, leave it out"
             )
     return wanted

@@ -106,11 +106,11 @@ class TiDB(MariaDB):
         there = self._variables()
         for key, value in given.items():
             if key not in there:
-                raise UserError(f"{self.spec.label}: TiDB has no system variable '{key}' that would do anything")
+                raise UserError(f"{self.spec.label}: TiDB ignores the system variable '{key}': leave it out")
             try:
                 self._query(f"SET GLOBAL `{key}` = '{pymysql.converters.escape_string(value)}'")
             except pymysql.MySQLError as error:
-                raise UserError(f"{self.spec.label}: {key}={value} is not taken: {error.args[-1]}") from None
+                raise UserError(f"{self.spec.label}: {key}={value} was refused: {error.args[-1]}") from None
         check(self.spec.label, given, self._variables())
 
     def started_with(self) -> dict[str, list[str]]:

@@ -79,7 +79,7 @@ class PrivateDirectory:
             if not above.stat().st_mode & stat.S_IXOTH:
                 self.remove()
                 raise UserError(
-                    f"servers run as '{UNPRIVILEGED_USER}' where dbdyno runs as root, and {above} is closed to others: "
+                    f"dbdyno runs as root, so servers run as '{UNPRIVILEGED_USER}', and {above} is closed to others: "
                     "set DBDYNO_DATA_DIR to a directory that is not"
                 )
 
