@@ -10,6 +10,9 @@ from typing import Any, Literal, NotRequired, TypeAlias, TypedDict, cast
 
 CONTRACT: Literal[1] = 1
 
+JsonObject: TypeAlias = Mapping[str, Any]
+"""An object of JSON before its keys are checked, or one whose keys are settings in the words of a store."""
+
 StoreDocument: TypeAlias = Mapping[str, Any]
 """The store of a plan. Its system makes it and its load client reads it; the schema has the keys of each kind."""
 
@@ -25,7 +28,7 @@ class WorkloadDocument(TypedDict):
 
     name: str
     rows: int
-    options: Mapping[str, Any]
+    options: JsonObject
 
 
 class PlannedClients(TypedDict):
@@ -63,7 +66,7 @@ class GroupDocument(TypedDict):
 
     name: str
     count: int
-    options: Mapping[str, Any]
+    options: JsonObject
     start_s: int
     arrivals: ArrivalsDocument | None
     think_time: ThinkTimeDocument | None
@@ -377,6 +380,6 @@ Record: TypeAlias = (
 )
 
 
-def as_record(value: Mapping[str, Any]) -> Record:
+def as_record(value: JsonObject) -> Record:
     """Return an object of JSON as a record. A reader of a record of another kind or shape meets a KeyError."""
     return cast(Record, value)

@@ -10,7 +10,7 @@ from dbdyno.cli.console import make_console
 from dbdyno.cli.live import Display, Plain, Quiet, listener_for
 from dbdyno.cli.printable import PrintableStream
 from dbdyno.cli.tolerant_output import outputs_may_end
-from dbdyno.conduct.listener import Outcome, Step
+from dbdyno.conduct.listener import Outcome
 from dbdyno.experiment.rate import Rate
 from dbdyno.experiment.system_spec import SystemSpec
 from dbdyno.experiment.trials import Preparation, Trial
@@ -82,7 +82,8 @@ def test_where_the_output_is_no_terminal_lines_stay():
 
 
 def step(rate, value_us, why_not=None, confirms=False):
-    return Step("001", rate, "p99", value_us, rate, rate, confirms, why_not)
+    judged = {"confirms": confirms, "why_not": why_not, "holds": why_not is None}
+    return {"trial": "001", "rate_per_s": rate, "statistic": "p99", "value_us": value_us, **judged}
 
 
 def test_each_step_of_a_search_is_a_line_and_its_end_a_sentence():

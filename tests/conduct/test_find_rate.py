@@ -5,7 +5,7 @@ import json
 import pytest
 
 from dbdyno.conduct.find_rate import conclude, judge_step
-from dbdyno.conduct.listener import Listener, Step
+from dbdyno.conduct.listener import Listener
 from dbdyno.conduct.rate_search import SearchResult
 from dbdyno.conduct.run import conduct
 from dbdyno.experiment.limit import parse_limit
@@ -117,7 +117,7 @@ class Times:
 )
 def test_judging_a_step(limit, recorded, statistic, why_not):
     step = judge_step("001", 100, False, parse_limit(limit), recorded)
-    assert (step.statistic, step.why_not, step.holds) == (statistic, why_not, why_not is None)
+    assert (step["statistic"], step["why_not"], step["holds"]) == (statistic, why_not, why_not is None)
 
 
 def test_a_rate_with_nothing_above_it_is_said_to_be_a_lower_bound():
@@ -126,9 +126,7 @@ def test_a_rate_with_nothing_above_it_is_said_to_be_a_lower_bound():
 
 
 def steps_of(*tries):
-    return [
-        Step("t", rate, "p99", 1.0, rate, rate, True, None if held else "not below the limit") for rate, held in tries
-    ]
+    return [{"rate_per_s": rate, "holds": held} for rate, held in tries]
 
 
 def test_both_ends_of_the_answer_stand_in_the_sentence_with_their_tries():

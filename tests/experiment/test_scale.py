@@ -71,5 +71,5 @@ def test_what_is_wrong_is_refused_with_what_is_known(keys, said):
 
 def test_a_scale_that_nothing_depends_on_is_refused():
     for scale in SCALES:
-        with pytest.raises(ValueError, match="nothing is given by scale here"):
+        with pytest.raises(ValueError, match="this file gives nothing by scale"):
             at_scale({"rows": 10, "seconds": 5, "scale": scale})

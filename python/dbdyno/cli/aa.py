@@ -7,6 +7,7 @@ import click
 from rich.console import Console
 
 from dbdyno.cli.console import make_console
+from dbdyno.cli.options import Options
 from dbdyno.cli.overrides import overrides_of
 from dbdyno.cli.running import EXIT_STATUS, run_experiment
 from dbdyno.cli.tolerant_output import outputs_may_end
@@ -33,7 +34,7 @@ def command(system: str, experiment: str, out: Path, quiet: bool, **options: Any
     repeat: int = options["repeat"] or LEAST_PAIRS
     if repeat < LEAST_PAIRS:
         raise UserError(f"--repeat {repeat}: a system against itself takes at least {LEAST_PAIRS} pairs")
-    asked: dict[str, Any] = dict.fromkeys(("rate", "find_rate", "pipeline", "precise", "until_flat", "profile"))
+    asked: Options = dict.fromkeys(("rate", "find_rate", "pipeline", "precise", "until_flat", "profile"))
     asked |= options | {"system": sides_of(system), "repeat": repeat}
     # Through several clients it would be compared with something else than itself.
     named = read_experiment(experiment, {**overrides_of(asked), "client": NATIVE})

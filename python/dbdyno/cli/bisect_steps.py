@@ -1,16 +1,18 @@
 """The steps of `dbdyno bisect`: each measures two builds, and is kept so that it is not measured again."""
 
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from dataclasses import asdict, dataclass, replace
 from pathlib import Path
-from typing import Any
+from typing import TypedDict
 
 from rich.console import Console
 
 from dbdyno.cli.ci import paired
+from dbdyno.cli.options import Options
 from dbdyno.cli.running import run_experiment
 from dbdyno.cli.until_decided import UntilDecided
+from dbdyno.contract import JsonObject
 from dbdyno.errors import DbdynoError, UserError
 from dbdyno.report.ci.decisions import NOT_JUDGED, Decided, decisions
 from dbdyno.results.jsonfiles import read_object
@@ -38,7 +40,7 @@ class Measuring:
     out: Path
     quiet: bool
     console: Console
-    options: dict[str, Any]
+    options: Options
 
     def measure(self, sides: tuple[str, str], effect: float | None) -> Decided:
         """Run pairs of two builds until they are judged or the time is up.
@@ -80,13 +82,22 @@ class Step:
     reason: str | None = None
 
 
+class _KeptStep(TypedDict):
+    """A step in the file."""
+
+    outcome: str
+    decision: JsonObject | None
+    run: str | None
+    reason: str | None
+
+
 class Kept:
     """The measured steps, in a file, so that the same command continues where it ended."""
 
-    def __init__(self, file: Path, request: dict[str, Any]) -> None:
+    def __init__(self, file: Path, request: Mapping[str, object]) -> None:
         """Read the file; raises UserError if it belongs to another request, or cannot be read or written."""
         self._file, self._request = file, request
-        self._steps: dict[str, Any] = {}
+        self._steps: dict[str, _KeptStep] = {}
         try:
             if file.is_file():
                 self._read(read_object(file))
@@ -94,7 +105,7 @@ class Kept:
         except OSError as error:
             raise UserError(f"{file}: {error.strerror}; choose another folder with --state") from None
 
-    def _read(self, document: dict[str, Any]) -> None:
+    def _read(self, document: JsonObject) -> None:
         if document.get("format") != FORMAT or document.get("request") != self._request:
             raise UserError(f"{self._file}: is of another search; remove it, or choose another folder with --state")
         self._steps = document["steps"]

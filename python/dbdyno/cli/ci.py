@@ -10,6 +10,7 @@ from rich.console import Console
 
 from dbdyno.cli.console import make_console
 from dbdyno.cli.export import write
+from dbdyno.cli.options import Options
 from dbdyno.cli.overrides import overrides_of
 from dbdyno.cli.running import EXIT_STATUS, run_experiment
 from dbdyno.cli.tolerant_output import outputs_may_end
@@ -68,7 +69,7 @@ def command(base: str, head: str, experiments: tuple[str, ...], report: Path, qu
     return interrupted or status
 
 
-def paired(experiment: str, sides: tuple[str, str], options: dict[str, Any]) -> NamedExperiment:
+def paired(experiment: str, sides: tuple[str, str], options: Options) -> NamedExperiment:
     """Return an experiment with base and head as its systems, repeated as often as a decision takes at least.
 
     Raises UserError if it is none, or an open loop, whose throughput is what was asked for.

@@ -3,7 +3,6 @@
 import json
 import sys
 from pathlib import Path
-from typing import Any
 
 import click
 from rich.console import Console
@@ -12,14 +11,15 @@ from dbdyno.cli.console import make_console
 from dbdyno.observe.environment import data_directory
 from dbdyno.observe.gauges.measure import FULL, measure_host
 from dbdyno.report.core.terminal import Column, print_columns, say
-from dbdyno.report.sections.hosts import GAUGES, course, figure, sketch
+from dbdyno.report.sections.hosts import GAUGES, course, sketch
+from dbdyno.results.environment import MeasuredHost
 
 
 def command(directory: Path | None, as_json: bool) -> int:
     """Measure this host, and print the figures."""
     print("measuring for some fifteen seconds …", file=sys.stderr)
     directory = directory or data_directory()
-    measured = measure_host(directory, FULL) | {"directory": str(directory)}
+    measured: MeasuredHost = {**measure_host(directory, FULL), "directory": str(directory)}
     if as_json:
         click.echo(json.dumps(measured, indent=1))
     else:
@@ -27,9 +27,9 @@ def command(directory: Path | None, as_json: bool) -> int:
     return 0
 
 
-def _print(measured: dict[str, Any], console: Console) -> None:
+def _print(measured: MeasuredHost, console: Console) -> None:
     """A line for each figure: its name, its value, and how it went on; 80 columns have room for all three."""
-    figures = [figure(measured, gauge) for gauge in GAUGES]
+    figures = [gauge.value(measured) for gauge in GAUGES]
     written = [
         "not measured" if value is None else gauge.written(value) for gauge, value in zip(GAUGES, figures, strict=True)
     ]
@@ -39,6 +39,6 @@ def _print(measured: dict[str, Any], console: Console) -> None:
     say(console, "The sketch has the median of each part of the measurement, from zero to the highest.", "dim")
     for name, reason in measured["not_measured"].items():
         say(console, f"{name}: {reason}", "yellow")
-    if measured["disk"]:
-        past = "" if measured["disk"]["direct"] else "; the file system knows no O_DIRECT, so reads came from memory"
-        say(console, f"disk of {measured['directory']}, by {measured['disk']['by']}{past}", "dim")
+    if disk := measured["disk"]:
+        past = "" if disk["direct"] else "; the file system knows no O_DIRECT, so reads came from memory"
+        say(console, f"disk of {measured['directory']}, by {disk['by']}{past}", "dim")

@@ -11,11 +11,12 @@ from rich.console import Console
 from rich.live import Live
 from rich.text import Text
 
-from dbdyno.conduct.listener import Listener, Outcome, Step
+from dbdyno.conduct.listener import Listener, Outcome
 from dbdyno.contract import ErrorKind, IntervalRecord, ProgressRecord, Record
 from dbdyno.experiment.redact import redact
 from dbdyno.experiment.trials import Preparation, Trial
 from dbdyno.report.core import words
+from dbdyno.results.stated import StepStated
 from dbdyno.stats.histogram import Histogram
 from dbdyno.stats.stability import Stability
 from dbdyno.stats.stalls import Stalls
@@ -91,7 +92,7 @@ class Plain(Listener):
     def search_begins(self, first: Trial, limit: str) -> None:
         self.say(f"{self.position(first, self._ended + 1)}  searching for the highest rate with {limit}")
 
-    def step_ended(self, step: Step) -> None:
+    def step_ended(self, step: StepStated) -> None:
         self.say(f"    {step_in_words(step)}")
 
     def search_ended(self, sentence: str) -> None:
@@ -136,11 +137,11 @@ def what_of(trial: Trial) -> str:
     return f"{trial.system.label}  {trial.workload}  {clients}{pipeline}{delay}{rate}"
 
 
-def step_in_words(step: Step) -> str:
+def step_in_words(step: StepStated) -> str:
     """Return what a step of a rate search found."""
-    reached = "nothing completed" if step.value_us is None else f"{step.statistic} {_length(step.value_us)}"
-    said = "holds" if step.holds else f"does not hold: {step.why_not}"
-    return f"{step.rate_per_s:>10,}/s: {reached} {said}{' (confirming)' if step.confirms else ''}"
+    reached = "nothing completed" if step["value_us"] is None else f"{step['statistic']} {_length(step['value_us'])}"
+    said = "holds" if step["holds"] else f"does not hold: {step['why_not']}"
+    return f"{step['rate_per_s']:>10,}/s: {reached} {said}{' (confirming)' if step['confirms'] else ''}"
 
 
 class Display(Plain):
@@ -200,7 +201,7 @@ class Display(Plain):
         self._doing = f"{what_of(first)}  searching for {limit}"
         self._draw()
 
-    def step_ended(self, step: Step) -> None:
+    def step_ended(self, step: StepStated) -> None:
         self._draw([step_in_words(step)])
 
     def search_ended(self, sentence: str) -> None:

@@ -2,11 +2,14 @@
 
 from collections.abc import Callable
 from pathlib import Path
-from typing import Any
+from typing import Any, TypeAlias
 
 import click
 
 from dbdyno.experiment.scale import SCALES
+
+Options: TypeAlias = dict[str, Any]
+"""The options of a command as click gives them, by the names of their parameters."""
 
 _OPTIONS = (
     click.option(

@@ -1,13 +1,13 @@
 """Values of the experiment file that options of `dbdyno run` override."""
 
 import tomllib
-from typing import Any
 
+from dbdyno.cli.options import Options
 from dbdyno.cli.profile import parse_profile
 from dbdyno.errors import UserError
 from dbdyno.experiment.bounds import cut
 from dbdyno.experiment.read import read_toml
-from dbdyno.experiment.toml import parse_toml
+from dbdyno.experiment.toml import Table, parse_toml
 
 _MOST_DIGITS = 20
 
@@ -44,7 +44,7 @@ def _parse_rate(text: str) -> float | str:
     return int(text) if text.isdigit() else float(text)
 
 
-def parse_warmup(text: str) -> dict[str, Any]:
+def parse_warmup(text: str) -> dict[str, str | int]:
     """Read `--warmup`, seconds or `auto`, as overrides; raises UserError if it is neither."""
     if text == "auto":
         return {"warmup": "auto"}
@@ -53,8 +53,8 @@ def parse_warmup(text: str) -> dict[str, Any]:
     return {"warmup_seconds": int(text)}
 
 
-def parse_set(text: str) -> tuple[str, Any]:
-    """Read `KEY=VALUE`: a value of TOML, or, where it is none, the text itself; raises UserError if there is no `=`."""
+def parse_set(text: str) -> tuple[str, object]:
+    """Read `KEY=VALUE`: a value of TOML, or, if it is none, the text itself; raises UserError if there is no `=`."""
     key, equals, value = text.partition("=")
     if not equals or not key:
         raise UserError(f"--set {cut(text)}: give KEY=VALUE, e.g. --set operation_timeout_seconds=5")
@@ -66,7 +66,7 @@ def parse_set(text: str) -> tuple[str, Any]:
         raise UserError(f"--set {cut(key)}: {error}") from None
 
 
-def overrides_of(options: dict[str, Any]) -> dict[str, Any]:
+def overrides_of(options: Options) -> Table:
     """Return key to value for the options that were given; raises UserError if two contradict each other.
 
     options: those of `dbdyno run`, by the names of its parameters; None, False and () are not given.

@@ -6,7 +6,7 @@ from abc import ABC, abstractmethod
 from collections.abc import Iterator
 from contextlib import AbstractContextManager, contextmanager
 from pathlib import Path
-from typing import Any
+from typing import cast
 
 from dbdyno import __version__
 from dbdyno.conduct.context import Context
@@ -21,13 +21,13 @@ from dbdyno.experiment.write import to_toml
 from dbdyno.hosts.programs import programs
 from dbdyno.observe.environment import data_directory, describe_host
 from dbdyno.observe.gauges.measure import measure_host
+from dbdyno.results.environment import Conditions, Environment, SessionConditions
 from dbdyno.results.facts import RunFacts
 from dbdyno.results.lock import locked
 from dbdyno.results.noise import keep_noise, noise_file_of, read_noise
 from dbdyno.results.write import FORMAT, RunFolder
 from dbdyno.systems.running.guard import Guard
 
-Document = dict[str, Any]
 _FULL = (errno.ENOSPC, errno.EDQUOT, errno.EFBIG)
 
 Opened = tuple[RunFolder, Journal]
@@ -62,7 +62,7 @@ class Beginning(ABC):
         return context
 
     @abstractmethod
-    def describe(self, context: Context) -> Document:
+    def describe(self, context: Context) -> Environment:
         """Record the host and what else a folder begins with; returns `environment.json`."""
 
 
@@ -92,9 +92,9 @@ class NewRun(Beginning):
                 journal = Journal(folder, _describe_run(named, self._command, folder.name, preparations, resolved))
             yield folder, journal
 
-    def describe(self, context: Context) -> Document:
+    def describe(self, context: Context) -> Environment:
         context.folder.write_experiment(to_toml(context.experiment))
-        described = describe_session(context)
+        described = cast(Environment, describe_session(context))
         context.folder.write_environment(described)
         if known := [floor for floor in self._floors if floor.host == described["host"]]:
             keep_noise(known, noise_file_of(context.folder.path))
@@ -118,14 +118,15 @@ def say_of(error: OSError) -> str:
     return f"{what}: the run could not go on"
 
 
-def describe_session(context: Context) -> Document:
+def describe_session(context: Context) -> SessionConditions:
     """Describe host and programs and, before anything that this could disturb, measure what the host does."""
-    return describe_conditions() | {"measured": measure_host(data_directory()) if context.experiment.host else None}
+    measured = measure_host(data_directory()) if context.experiment.host else None
+    return {**describe_conditions(), "measured": measured}
 
 
-def describe_conditions() -> Document:
+def describe_conditions() -> Conditions:
     """Return the host's facts, and which load client issues the load."""
-    return describe_host() | {"dbdyno_load_sha256": programs(find_load_client())["dbdyno_load"]}
+    return {**describe_host(), "dbdyno_load_sha256": programs(find_load_client())["dbdyno_load"]}
 
 
 def _describe_run(

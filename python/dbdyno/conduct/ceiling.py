@@ -12,12 +12,11 @@ from collections.abc import Iterator, Mapping
 from contextlib import ExitStack, contextmanager
 from dataclasses import replace
 from pathlib import Path
-from typing import Any
 
 from dbdyno.conduct.context import Ceiling, Context
 from dbdyno.conduct.load_client import execute, find_load_client, why_it_failed
 from dbdyno.conduct.plan import Plan, PlannedWorkload, make_ceiling_plan
-from dbdyno.contract import Record, StoreDocument
+from dbdyno.contract import JsonObject, Record, StoreDocument
 from dbdyno.errors import RunFailed
 from dbdyno.experiment.workload_spec import WorkloadSpec
 from dbdyno.experiment.workloads import DELETE, GET_ELSEWHERE, SCAN, SQL
@@ -161,7 +160,7 @@ def _on_null_servers(
     unix = stack.enter_context(context.guard.scratch()) / "null.sock" if "unix" in store["address"] else None
     cpus = context.experiment.cpus.server
     address = stack.enter_context(_null_server(store["kind"], workload, context.guard, cpus, unix))
-    instead: dict[str, Any] = {
+    instead: JsonObject = {
         "address": address,
         "write_address": address,
         "password": None,
@@ -174,7 +173,7 @@ def _on_null_servers(
 @contextmanager
 def _null_server(
     protocol: str, workload: PlannedWorkload, guard: Guard, cpus: list[int] | None, unix: Path | None
-) -> Iterator[dict[str, Any]]:
+) -> Iterator[JsonObject]:
     """Run a null server, on the processors that servers have; yields its address. Raises RunFailed if it does not."""
     arguments = ["--protocol", protocol, "--workload", workload.name, "--rows", str(workload.rows)]
     arguments += ["--options", json.dumps(dict(workload.options))]

@@ -5,7 +5,7 @@ from dataclasses import replace
 
 from dbdyno.conduct.context import Context
 from dbdyno.conduct.limits import time_of
-from dbdyno.conduct.listener import Outcome, Step
+from dbdyno.conduct.listener import Outcome
 from dbdyno.conduct.rate_search import SearchResult, search
 from dbdyno.conduct.trial import Prepared, run_trial
 from dbdyno.experiment.limit import Limit
@@ -50,7 +50,7 @@ class _Searching:
         self._context, self._prepared, self._first = context, prepared, first
         self._last = first
         self.outcomes: list[Outcome] = []
-        self.steps: list[Step] = []
+        self.steps: list[StepStated] = []
         self.what = f"{first.system.label}, {first.workload}, {first.clients} client{'s' if first.clients > 1 else ''}"
 
     def guess_per_s(self) -> float:
@@ -70,11 +70,11 @@ class _Searching:
         outcome = self._run(self._context, trial)
         recorded = read_trial(self._context.folder.path / "trials" / trial.name).recorded
         step = judge_step(trial.name, rate_per_s, confirms, _limit_of(self._context), recorded)
-        if step.holds and outcome.errors:
-            step = replace(step, why_not=f"{sum(outcome.errors.values()):,} operations failed")
+        if step["holds"] and outcome.errors:
+            step |= {"why_not": f"{sum(outcome.errors.values()):,} operations failed", "holds": False}
         self.steps.append(step)
         self._context.listener.step_ended(step)
-        return step.holds
+        return step["holds"]
 
     def _run(self, context: Context, trial: Trial) -> Outcome:
         outcome = context.earlier.outcomes.get(trial.name) or run_trial(context, self._prepared, trial)
@@ -96,7 +96,7 @@ class _Searching:
             "repeat": first.repeat,
             "limit": str(self._context.experiment.find_rate),
             "first": first.name,
-            "steps": [_stated(step) for step in self.steps],
+            "steps": self.steps,
             "found_rate_per_s": result.per_s if result else None,
             "fails_per_s": result.fails_per_s if result else None,
             "open_above": result.open_above if result else None,
@@ -104,26 +104,12 @@ class _Searching:
         }
 
 
-def _stated(step: Step) -> StepStated:
-    return {
-        "trial": step.trial,
-        "rate_per_s": step.rate_per_s,
-        "statistic": step.statistic,
-        "value_us": step.value_us,
-        "offered_per_s": step.offered_per_s,
-        "achieved_per_s": step.achieved_per_s,
-        "confirms": step.confirms,
-        "why_not": step.why_not,
-        "holds": step.holds,
-    }
-
-
 def _limit_of(context: Context) -> Limit:
     assert context.experiment.find_rate is not None, "a search has a limit"
     return context.experiment.find_rate
 
 
-def judge_step(trial: str, rate_per_s: float, confirms: bool, limit: Limit, recorded: Recorded) -> Step:
+def judge_step(trial: str, rate_per_s: float, confirms: bool, limit: Limit, recorded: Recorded) -> StepStated:
     """Return whether a trial at `rate_per_s` held `limit`: its response times, and that it did what was offered."""
     value_us, statistic = time_of(limit, recorded) if recorded.response_time else (None, limit.statistic)
     offered, achieved = recorded.offered_per_s or 0.0, recorded.throughput_per_s or 0.0
@@ -136,25 +122,35 @@ def judge_step(trial: str, rate_per_s: float, confirms: bool, limit: Limit, reco
         why_not = f"{achieved:,.0f}/s achieved; {recorded.behind}"
     else:
         why_not = None
-    return Step(trial, rate_per_s, statistic, value_us, offered, achieved, confirms, why_not)
+    return {
+        "trial": trial,
+        "rate_per_s": rate_per_s,
+        "statistic": statistic,
+        "value_us": value_us,
+        "offered_per_s": offered,
+        "achieved_per_s": achieved,
+        "confirms": confirms,
+        "why_not": why_not,
+        "holds": why_not is None,
+    }
 
 
-def conclude(what: str, limit: Limit, result: SearchResult, steps: list[Step]) -> str:
+def conclude(what: str, limit: Limit, result: SearchResult, steps: list[StepStated]) -> str:
     """Return the sentence a search ends with."""
     if result.per_s is None:
-        lowest = min(step.rate_per_s for step in steps)
+        lowest = min(step["rate_per_s"] for step in steps)
         return f"{what}: no rate holds {limit}, not even {lowest:,}/s."
     if result.open_above:
         return f"{what}: {limit} held at every rate tried, up to {result.per_s:,}/s. The highest rate is above that."
     said = f"{what}: {result.per_s:,}/s is the highest rate with {limit} ({_tries(result.per_s, steps)})"
     if result.fails_per_s is None:
         return f"{said}. Higher rates held in some tries only: the answer is noisy."
-    between = sorted({step.rate_per_s for step in steps if result.per_s < step.rate_per_s < result.fails_per_s})
+    between = sorted({step["rate_per_s"] for step in steps if result.per_s < step["rate_per_s"] < result.fails_per_s})
     noisy = f" Between them the tries differ ({', '.join(f'{rate:,}/s' for rate in between)})." if between else ""
     return f"{said}. {result.fails_per_s:,}/s fails ({_tries(result.fails_per_s, steps)}).{noisy}"
 
 
-def _tries(rate_per_s: float, steps: list[Step]) -> str:
+def _tries(rate_per_s: float, steps: list[StepStated]) -> str:
     """Return in how many of the tries a rate held."""
-    tried = [step.holds for step in steps if step.rate_per_s == rate_per_s]
+    tried = [step["holds"] for step in steps if step["rate_per_s"] == rate_per_s]
     return f"held in {sum(tried)} of {len(tried)} tries"

@@ -6,6 +6,7 @@ from pathlib import Path
 
 from dbdyno.contract import Record
 from dbdyno.experiment.trials import Preparation, Trial
+from dbdyno.results.stated import StepStated
 from dbdyno.stats.stability import Stability
 from dbdyno.stats.stalls import Stalls
 
@@ -32,30 +33,6 @@ class Outcome:
     def right(self) -> bool:
         """True if the trial ran to its end and no operation failed."""
         return self.state == "complete" and not self.errors
-
-
-@dataclass(frozen=True)
-class Step:
-    """One step of a rate search.
-
-    trial: its trial's name. value_us: of the limit's statistic, or of the maximum where too few transactions tell
-    (`statistic` says which); None if none was completed. offered_per_s, achieved_per_s: over the measured seconds.
-    why_not: what kept the rate from holding, or None if it held.
-    """
-
-    trial: str
-    rate_per_s: float
-    statistic: str
-    value_us: float | None
-    offered_per_s: float
-    achieved_per_s: float
-    confirms: bool
-    why_not: str | None
-
-    @property
-    def holds(self) -> bool:
-        """Return whether the limit held at this rate."""
-        return self.why_not is None
 
 
 class Listener:
@@ -97,7 +74,7 @@ class Listener:
     def search_begins(self, first: Trial, limit: str) -> None:
         """The highest rate that holds `limit` is about to be searched for, beginning with the closed loop `first`."""
 
-    def step_ended(self, step: Step) -> None:
+    def step_ended(self, step: StepStated) -> None:
         """A step of a rate search ended."""
 
     def search_ended(self, sentence: str) -> None:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import os
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from pathlib import Path
 
 from dbdyno.conduct.context import Context
@@ -32,8 +32,9 @@ class Loaded:
 
     def stated_with(self, facts: SystemFacts) -> SystemFacts:
         """Return the facts of a system now that it is loaded."""
-        servers = facts.servers if self.servers is None else self.servers
-        return replace(facts, servers=servers, loaded=self.table, rows=self.table["rows"] if self.table else None)
+        servers = facts.stated["servers"] if self.servers is None else self.servers
+        rows = self.table["rows"] if self.table else None
+        return SystemFacts({**facts.stated, "servers": servers}, rows, self.table)
 
 
 def loading_clients() -> int:

@@ -7,16 +7,16 @@ from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from pathlib import Path
 from statistics import median
-from typing import Any
 
 from dbdyno.conduct.context import Context
-from dbdyno.conduct.profile import WINDOW_S, Window
+from dbdyno.conduct.profile import WINDOW_S, Window, not_recorded
 from dbdyno.contract import IntervalRecord, Record
 from dbdyno.experiment.model import LEAST_BEFORE_STALL_S, ON_STALL, STALL_S
 from dbdyno.observe.stacks.permission import OFF_CPU, ON_CPU, not_seen
 from dbdyno.results.model import WHOLE_SECOND
+from dbdyno.results.profile import ProfileStated
 from dbdyno.results.stated import ProfiledStated
-from dbdyno.results.write import write_object
+from dbdyno.results.write import write_profile
 from dbdyno.stats.histogram import Histogram
 from dbdyno.systems.base import System
 
@@ -58,7 +58,7 @@ class StallWatch:
 
 def _p99_ns(record: IntervalRecord) -> float | None:
     """Return p99 of a second: of response times if there are any, else of service times."""
-    times: Mapping[str, Any] = record["transactions"]
+    times = record["transactions"]
     recorded = times.get("response_time") or times.get("service_time")
     return Histogram.from_record(recorded).percentile_ns(99) if recorded else None
 
@@ -101,16 +101,16 @@ class StallProfile:
         folder.mkdir()
         stacks, failed = self._window.write(folder, set(self._missing))
         missing = self._missing | failed
-        document = {
+        stated: ProfileStated = {
             "when": ON_STALL,
             "reason": self._reason,
             "seconds": WINDOW_S,
             "begun_unix_s": self._window.begun_unix_s,
             "transactions_per_s": self._transactions / self._lasted_s if self._lasted_s else None,
             "stacks": stacks,
-            "not_seen": [{"what": what, "reason": reason} for what, reason in missing.items()],
+            "not_seen": not_recorded(missing),
         }
-        write_object(folder / "profile.json", document)
+        write_profile(folder, stated)
 
 
 @contextmanager

@@ -1,8 +1,7 @@
 """The plan a load client is given (docs/contract.md), from an experiment, a system and a number of clients."""
 
-from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
-from typing import Any, Literal, TypedDict, cast
+from typing import Literal, TypedDict, cast
 
 from dbdyno.contract import (
     CONTRACT,
@@ -10,6 +9,7 @@ from dbdyno.contract import (
     ChangesDocument,
     Engine,
     GroupDocument,
+    JsonObject,
     Library,
     Phase,
     PlanDocument,
@@ -46,7 +46,7 @@ class PlannedWorkload:
 
     name: str
     rows: int
-    options: Mapping[str, Any] = field(default_factory=dict)
+    options: JsonObject = field(default_factory=dict)
 
     def document(self) -> WorkloadDocument:
         """Return it as the plan has it."""
@@ -224,7 +224,7 @@ def _plan_group(experiment: Experiment, trial: Trial, group: Group, number: int)
     rate = group.rate_of(trial.workload.options)
     think_time = group.think_time or (None if rate else experiment.think_time)
     arrivals = Arrivals(group.arrivals or "constant", rate.segments(_warmup_s(experiment, group))) if rate else None
-    options: dict[str, Any] = {}
+    options: dict[str, object] = {}
     if group.access:
         options["access"] = group.access.model_dump()
     if group.transactions:

@@ -245,16 +245,18 @@ def describe_system(
     durability = system.durability()
     started, is_cold = bool(system.server_pids()), restored and experiment.restart == "cold"
     return SystemFacts(
-        servers=_describe_servers(system),
-        embedded=system.embedded,
-        server_cpus=experiment.cpus.server if started else None,
-        memory_limit_bytes=experiment.memory_limit_bytes if started else None,
-        durability={"class": durability.level, "reason": durability.reason},
-        levers=dict(system.levers),
-        background_threads=dict(system.background_threads),
-        data="restored" if restored else "loaded",
-        cache_state="cold" if is_cold else system.cache_state(restored),
-        answered_unix_s=answered_unix_s,
+        {
+            "servers": _describe_servers(system),
+            "embedded": system.embedded,
+            "server_cpus": experiment.cpus.server if started else None,
+            "memory_limit_bytes": experiment.memory_limit_bytes if started else None,
+            "durability": {"class": durability.level, "reason": durability.reason},
+            "levers": dict(system.levers),
+            "background_threads": dict(system.background_threads),
+            "data": "restored" if restored else "loaded",
+            "cache_state": "cold" if is_cold else system.cache_state(restored),
+            "answered_unix_s": answered_unix_s,
+        }
     )
 
 

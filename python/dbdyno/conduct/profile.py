@@ -9,7 +9,6 @@ from collections.abc import Callable, Mapping
 from contextlib import suppress
 from dataclasses import replace
 from pathlib import Path
-from typing import Any
 
 import psutil
 
@@ -22,7 +21,8 @@ from dbdyno.observe.stacks.fold import Folded, unnamed_shares
 from dbdyno.observe.stacks.perf import Recording, switches_per_sample
 from dbdyno.observe.stacks.permission import OFF_CPU, ON_CPU, in_words, not_seen
 from dbdyno.observe.stacks.symbols import mapped_files, package_with_names
-from dbdyno.results.write import write_object, write_whole
+from dbdyno.results.profile import NotRecordedStated, ProfileStated, StacksStated
+from dbdyno.results.write import write_profile, write_whole
 from dbdyno.systems.running.guard import Guard
 
 WINDOW_S = 5
@@ -48,7 +48,13 @@ def profile(context: Context, plan: Plan, secrets: list[str], server_pids: Mappi
     """
     folder.mkdir()
     missing = not_seen()
-    document: dict[str, Any] = {"seconds": WINDOW_S, "begun_unix_s": None, "transactions_per_s": None, "stacks": {}}
+    stated: ProfileStated = {
+        "seconds": WINDOW_S,
+        "begun_unix_s": None,
+        "transactions_per_s": None,
+        "stacks": {},
+        "not_seen": [],
+    }
     if len(missing) < len((ON_CPU, OFF_CPU)):
         longer = replace(plan, warmup_s=_WARMUP_S, duration_s=WINDOW_S + _MARGIN_S)
         with context.guard.scratch() as scratch, Window(context.guard, server_pids, scratch) as window:
@@ -57,14 +63,19 @@ def profile(context: Context, plan: Plan, secrets: list[str], server_pids: Mappi
                 if reason := why_it_failed(summary, folder):
                     missing |= {"load": reason}
                 elif summary.seconds:
-                    document["transactions_per_s"] = summary.transactions / summary.seconds
-                document["begun_unix_s"] = window.begun_unix_s
-                document["stacks"], failed = window.write(folder, set(missing))
+                    stated["transactions_per_s"] = summary.transactions / summary.seconds
+                stated["begun_unix_s"] = window.begun_unix_s
+                stated["stacks"], failed = window.write(folder, set(missing))
                 missing |= failed
             except RunFailed as failure:
                 missing |= {"load": str(failure)}
-    document["not_seen"] = [{"what": what, "reason": reason} for what, reason in missing.items()]
-    write_object(folder / "profile.json", document)
+    stated["not_seen"] = not_recorded(missing)
+    write_profile(folder, stated)
+
+
+def not_recorded(missing: Mapping[str, str]) -> list[NotRecordedStated]:
+    """Return the kinds of stacks that were not recorded, with the reasons."""
+    return [{"what": what, "reason": reason} for what, reason in missing.items()]
 
 
 def _after_warmup(window: "Window") -> Callable[[Record], None]:
@@ -118,7 +129,7 @@ class Window:
         """Return whether everything that was begun has ended."""
         return all(recording.process.poll() is not None for recording in self._recordings.values())
 
-    def write(self, folder: Path, without: set[str]) -> tuple[dict[str, Any], dict[str, str]]:
+    def write(self, folder: Path, without: set[str]) -> tuple[dict[str, StacksStated], dict[str, str]]:
         """Write the folded stacks but for the kinds in `without`; returns what is said of each, and what failed."""
         written, failed = {}, {}
         for name, recording in self._recordings.items():
@@ -140,7 +151,7 @@ def _with_children(pid: int) -> list[int]:
     return [pid]
 
 
-def _write(path: Path, folded: Folded, kind: str, files: Mapping[str, str]) -> dict[str, Any]:
+def _write(path: Path, folded: Folded, kind: str, files: Mapping[str, str]) -> StacksStated:
     stacks = folded.on_cpu if kind == ON_CPU else folded.off_cpu
     write_whole(path, "".join(f"{stack} {us}\n" for stack, us in sorted(stacks.items())))
     unnamed = unnamed_shares(stacks)

@@ -6,13 +6,13 @@ records of others go to `earlier/01`, `earlier/02` … before they are run again
 
 import shutil
 import time
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager, suppress
 from dataclasses import replace
 from pathlib import Path
-from typing import Any
+from typing import cast
 
-from dbdyno.conduct.beginning import Beginning, Document, Opened, describe_conditions, describe_session, recording
+from dbdyno.conduct.beginning import Beginning, Opened, describe_conditions, describe_session, recording
 from dbdyno.conduct.confirm import CUT_SHORT
 from dbdyno.conduct.context import Context, data_of
 from dbdyno.conduct.earlier import Earlier
@@ -28,10 +28,12 @@ from dbdyno.experiment.read import NamedExperiment, read_experiment
 from dbdyno.experiment.system_spec import bare_name
 from dbdyno.experiment.trials import Preparation, Trial, expand, is_step_of
 from dbdyno.experiment.workloads import Kind
+from dbdyno.results.environment import Environment, read_environment
 from dbdyno.results.facts import PreparationFacts, RunFacts, TrialFacts
 from dbdyno.results.jsonfiles import read_object
 from dbdyno.results.lock import locked
 from dbdyno.results.model import Trial as Recorded
+from dbdyno.results.profile import is_profiled
 from dbdyno.results.read import read_run_json, read_trial
 from dbdyno.results.stated import OriginStated, ServerStated, SessionStated
 from dbdyno.results.understood import understood
@@ -84,7 +86,7 @@ class ResumedRun(Beginning):
             raise UserError(f"{path}: ended before anything was recorded; run it again: {again}")
         read = read_experiment(str(path / "experiment.toml"))
         self.named = NamedExperiment(str(document["experiment"]), read.experiment)
-        self._environment = _environment_of(path)
+        self._environment = read_environment(path)
         self._warnings = list(_warnings(path, self._environment, describe_conditions()))
         self._earlier = Earlier()
         self._names: list[str] = []
@@ -226,10 +228,10 @@ class ResumedRun(Beginning):
                 asked = data_of(context.experiment.of(outcome.trial.system), outcome.trial.workload), query["name"]
                 context.answers.setdefault(asked, (outcome.trial.system.label, query["answer"]))
 
-    def describe(self, context: Context) -> Document:
+    def describe(self, context: Context) -> Environment:
         """Add what the host is now to what it was when the run began, and return both."""
         session = describe_session(context)
-        environment = dict(self._environment or session)
+        environment = cast(Environment, dict(self._environment or session))
         environment.pop("measured_after", None)
         if self._environment:
             environment["resumed"] = [*environment.get("resumed", ()), session]
@@ -237,17 +239,12 @@ class ResumedRun(Beginning):
         return environment
 
 
-def _search_of(name: str, firsts: Mapping[str, Any]) -> str:
+def _search_of(name: str, firsts: Iterable[str]) -> str:
     """Return the first trial of the search that a step belongs to, or an empty text if it is no step."""
     return next((first for first in firsts if is_step_of(name, first)), "")
 
 
-def _environment_of(path: Path) -> Document:
-    """Return `environment.json`; empty if the run ended before it was written."""
-    return read_object(path / "environment.json") if (path / "environment.json").is_file() else {}
-
-
-def _warnings(path: Path, before: Document, now: Document) -> Iterator[str]:
+def _warnings(path: Path, before: Mapping[str, object], now: Mapping[str, object]) -> Iterator[str]:
     """Yield what differs and may; raises UserError for what must not differ between sessions."""
     for key, what in (_MUST_BE_SAME | _MAY_DIFFER).items() if before else ():
         if before.get(key) == now.get(key):
@@ -258,7 +255,7 @@ def _warnings(path: Path, before: Document, now: Document) -> Iterator[str]:
         yield differs
 
 
-def _brief(fact: Any) -> str:
+def _brief(fact: object) -> str:
     text = "unknown" if fact is None else str(fact)
     return text if len(text) <= _SHOWN else f"{text[: _SHOWN - 1]}…"
 
@@ -269,7 +266,7 @@ def _read_complete(path: Path, name: str, experiment: Experiment) -> Recorded | 
     # What cannot be read is run again.
     with suppress(UserError):
         trial = read_trial(folder)
-        if trial.state != "complete" or (experiment.profile and not (folder / "profile/profile.json").is_file()):
+        if trial.state != "complete" or (experiment.profile and not is_profiled(folder / "profile")):
             return None
         verdict = trial.judged.verdict if trial.judged else None
         # Steps of a search are not confirmed.

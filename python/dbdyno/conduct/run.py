@@ -113,7 +113,7 @@ def _record(
     if limits := judge_limits(context, context.journal.trials):
         context.journal.add_limits(limits)
     if described["measured"] and not context.interrupts.requested:
-        folder.write_environment(described | {"measured_after": measure_host(data_directory())})
+        folder.write_environment({**described, "measured_after": measure_host(data_directory())})
     context.interrupts.only_note()
     context.journal.end(state, why)
     return RunEnd(folder.path, state, why)

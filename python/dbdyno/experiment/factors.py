@@ -10,17 +10,15 @@ from itertools import product
 from typing import Any
 
 from dbdyno.experiment.bounds import check_variants
-from dbdyno.experiment.toml import as_list
+from dbdyno.experiment.toml import Table, as_list
 from dbdyno.experiment.variant import SCALARS
 
 _CPUS = ("cpus.client", "cpus.server")
 FACTORS = (*SCALARS, *_CPUS)
 """The keys that a list of values may be given for; of processors it is a list of lists."""
 
-Table = Mapping[str, Any]
 
-
-def expand_factors(document: Table) -> dict[str, Any]:
+def expand_factors(document: Table) -> Table:
     """Return an experiment's file with each list of values put into its systems, as their table `with`.
 
     The keys themselves keep the first value. In a zip the lists of options and of settings take part, too.
@@ -96,7 +94,7 @@ def _flat(table: Table) -> dict[str, Any]:
     return flat
 
 
-def _with(table: Table, values: Table) -> dict[str, Any]:
+def _with(table: Table, values: Table) -> dict[str, object]:
     """Return a table with values put in; a key such as `cpus.server` reaches into a table of it."""
     result = dict(table)
     for key, value in values.items():

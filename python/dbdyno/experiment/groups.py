@@ -28,7 +28,7 @@ from dbdyno.experiment.bounds import MOST_SECONDS, check_variants, check_whole
 from dbdyno.experiment.clients import NATIVE
 from dbdyno.experiment.rate import Rate, read_rates
 from dbdyno.experiment.think_time import ThinkTime
-from dbdyno.experiment.toml import as_list
+from dbdyno.experiment.toml import Table, as_list
 from dbdyno.experiment.workload_spec import WorkloadSpec, variants
 from dbdyno.experiment.workloads import Kind, Workload
 
@@ -132,7 +132,7 @@ class Group(BaseModel):
         return next((rate for rate in rates if given in (None, f"{rate.per_s[0]:.10g}")), None)
 
 
-def take_groups(document: Mapping[str, Any]) -> dict[str, Any]:
+def take_groups(document: Table) -> Table:
     """Return an experiment's file with `[[clients]]` taken apart: the groups, and how many clients they have together.
 
     Several rates of a group become variants of each workload. Raises ValueError for two lists of numbers, and for too
@@ -154,7 +154,7 @@ def take_groups(document: Mapping[str, Any]) -> dict[str, Any]:
     return {**taken, "workload": variants(names, rates)}
 
 
-def totals(entries: Sequence[Mapping[str, Any]]) -> list[int]:
+def totals(entries: Sequence[Table]) -> list[int]:
     """Return how many clients the groups have together, for each number of the group that has a list.
 
     Raises ValueError if two groups have lists. What is no number is left to the group that has it.
@@ -172,7 +172,7 @@ def totals(entries: Sequence[Mapping[str, Any]]) -> list[int]:
     return [rest + number for number in lists[0]] if lists else [rest]
 
 
-def rate_variants(entries: Sequence[Mapping[str, Any]]) -> dict[str, list[str]]:
+def rate_variants(entries: Sequence[Table]) -> dict[str, list[str]]:
     """Return, for each group with several rates, its option of the workloads and that option's values."""
     several = {
         f"{entry.get('name')}_rate": rates
@@ -241,7 +241,7 @@ def _check_group(group: Group, spec: WorkloadSpec) -> None:
     declaration = spec.definition.declaration
     if declaration is None:
         if group.transactions:
-            raise ValueError(f"{what}: '{spec.name}' has no transactions to choose from; its clients do all it does")
+            raise ValueError(f"{what}: '{spec.name}' has no transactions to choose from; leave 'transactions' out")
         if group.access and not isinstance(group.access.model_dump(), str):
             raise ValueError(f"{what}: '{spec.name}' takes an access by its name; parameters are for own workloads")
         return

@@ -4,7 +4,6 @@ import re
 from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
 
 from pydantic import BaseModel, ValidationError
 from pydantic_core import ErrorDetails
@@ -20,7 +19,7 @@ from dbdyno.experiment.redact import redact
 from dbdyno.experiment.scale import has_sizes
 from dbdyno.experiment.shipped import SHIPPED, shipped_experiments
 from dbdyno.experiment.think_time import ThinkTime
-from dbdyno.experiment.toml import parse_toml
+from dbdyno.experiment.toml import Table, parse_toml
 from dbdyno.experiment.variant import Cpus
 from dbdyno.experiment.ycsb import is_ycsb, read_ycsb
 
@@ -62,7 +61,7 @@ def is_file(path: Path) -> bool:
         return False
 
 
-def read_experiment(name_or_file: str, overrides: Mapping[str, Any] | None = None) -> NamedExperiment:
+def read_experiment(name_or_file: str, overrides: Table | None = None) -> NamedExperiment:
     """Read an experiment, put in the overrides, and check everything a file alone can tell.
 
     overrides: key of the file to value; a dotted key (`cpus.client`) reaches into a table.
@@ -85,7 +84,7 @@ def read_experiment(name_or_file: str, overrides: Mapping[str, Any] | None = Non
     return NamedExperiment(path.stem, experiment)
 
 
-def read_toml(path: Path) -> dict[str, Any]:
+def read_toml(path: Path) -> Table:
     """Return the tables of a file; raises UserError if it cannot be read or is no TOML."""
     try:
         text = read_bounded(path).decode()
@@ -99,14 +98,14 @@ def read_toml(path: Path) -> dict[str, Any]:
         raise UserError(f"{path}: no valid TOML: {redact(str(error))}") from None
 
 
-def _read_ycsb(path: Path, text: str) -> dict[str, Any]:
+def _read_ycsb(path: Path, text: str) -> Table:
     try:
         return read_ycsb(text)
     except ValueError as error:
         raise UserError(f"{path}: {redact(str(error))}") from None
 
 
-def override(document: Mapping[str, Any], overrides: Mapping[str, Any]) -> dict[str, Any]:
+def override(document: Table, overrides: Table) -> Table:
     """Return `document` with each override put in the place of what was there.
 
     Rows given as one number are no scale's, so they drop the file's scale; one that is given beside them still says all
@@ -135,19 +134,19 @@ def override(document: Mapping[str, Any], overrides: Mapping[str, Any]) -> dict[
     return result
 
 
-def _has_groups(document: Mapping[str, Any]) -> bool:
+def _has_groups(document: Table) -> bool:
     """Return True if `clients` are groups."""
     clients = document.get("clients")
     return isinstance(clients, list) and any(isinstance(entry, dict) for entry in clients)
 
 
-def _explain(path: Path, overrides: Mapping[str, Any], error: ValidationError) -> str:
+def _explain(path: Path, overrides: Table, error: ValidationError) -> str:
     details = error.errors(include_url=False)
     more = f" (and {len(details) - 1} more like this)" if len(details) > 1 else ""
     return f"{_source(path, overrides, details[0])}: {_line(path, details[0])}{_explain_one(details[0])}{more}"
 
 
-def _source(path: Path, overrides: Mapping[str, Any], detail: ErrorDetails) -> str:
+def _source(path: Path, overrides: Table, detail: ErrorDetails) -> str:
     """Return who said what is wrong: a person's command line or file, or a shipped experiment, by its name."""
     if detail["loc"] and detail["loc"][0] in {key.partition(".")[0] for key in overrides}:
         return "on the command line"

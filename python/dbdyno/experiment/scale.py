@@ -1,7 +1,8 @@
 """The sizes of an experiment: what its file gives by scale, `seconds = { small = 2, medium = 20, full = 3600 }`."""
 
-from collections.abc import Mapping
 from typing import Any
+
+from dbdyno.experiment.toml import Table
 
 SCALES = ("small", "medium", "full")
 """From what anyone can try out to what was published; an experiment that names none is at the first."""
@@ -11,7 +12,7 @@ _TABLES = ("options", "cpus")
 """Tables whose values can be given by scale."""
 
 
-def at_scale(document: Mapping[str, Any]) -> dict[str, Any]:
+def at_scale(document: Table) -> Table:
     """Return an experiment's file as it is at its scale.
 
     By scale can be each of SIZED, `number` and `rate` of a group of clients, the value of an option, the processors of
@@ -39,11 +40,13 @@ def at_scale(document: Mapping[str, Any]) -> dict[str, Any]:
         if systems and not result["system"]:
             raise ValueError(f"scale = '{scale}': there is no system at that scale")
     if chosen is not None and result == document:
-        raise ValueError("scale: nothing is given by scale here, as in rows = { small = …, full = … }: leave scale out")
+        raise ValueError(
+            "scale: this file gives nothing by scale, e.g. rows = { small = …, full = … }: leave scale out"
+        )
     return {**result, "scale": scale} if result != document else result
 
 
-def has_sizes(document: Mapping[str, Any]) -> bool:
+def has_sizes(document: Table) -> bool:
     """Return whether something in an experiment's file is given by scale."""
     plain = {key: value for key, value in document.items() if key != "scale"}
     try:
@@ -82,7 +85,7 @@ def _group(scale: str, group: Any) -> Any:
     return {**group, **{key: _of(scale, f"clients.{key}", group[key]) for key in by_scale}}
 
 
-def _each_of(scale: str, table: str, values: Mapping[str, Any]) -> dict[str, Any]:
+def _each_of(scale: str, table: str, values: Table) -> Table:
     return {key: _of(scale, f"{table}.{key}", value) for key, value in values.items()}
 
 

@@ -1,12 +1,16 @@
 """TOML read so that whatever is in it ends in a value or in words."""
 
 import tomllib
-from typing import Any
+from collections.abc import Mapping
+from typing import Any, TypeAlias
 
 from dbdyno.experiment.bounds import MOST_DEPTH, is_too_deep
 
+Table: TypeAlias = Mapping[str, Any]
+"""A table as a person wrote it. Its keys are checked when the experiment is read."""
 
-def parse_toml(text: str) -> dict[str, Any]:
+
+def parse_toml(text: str) -> Table:
     """Return the tables of a text; raises ValueError, saying why, if it is no TOML or nested too deeply."""
     try:
         document = tomllib.loads(text)

@@ -11,6 +11,7 @@ from pydantic import AfterValidator, BaseModel, BeforeValidator, ConfigDict, Fie
 
 from dbdyno.experiment.bounds import MOST_LOAD_THREADS, MOST_SECONDS, MOST_TEXT, MOST_TIMEOUT_SECONDS, brief, cut
 from dbdyno.experiment.size import check_size
+from dbdyno.experiment.toml import Table
 
 NO_RESTART = "none"
 """Stands for no restart in a list of restarts: TOML has no null."""
@@ -80,7 +81,7 @@ class Variant(BaseModel):
     options: Annotated[Mapping[str, str], BeforeValidator(read_options)] = {}
 
     @property
-    def given(self) -> dict[str, Any]:
+    def given(self) -> Table:
         """The values it has, by key; those of tables as `cpus.server` and `options.access`."""
         tables = {"cpus": self.cpus.model_dump(), "options": self.options}
         inner = {f"{table}.{key}": value for table, values in tables.items() for key, value in values.items()}

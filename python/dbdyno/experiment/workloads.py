@@ -3,7 +3,8 @@
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from enum import Enum
-from typing import Any
+
+from dbdyno.contract import JsonObject
 
 GET = "get"
 GET_MANY = "get-many"
@@ -95,7 +96,7 @@ class Workload:
     row_bytes: int | None = None
     records: int = 1
     tables_of: str | None = None
-    declaration: Mapping[str, Any] | None = None
+    declaration: JsonObject | None = None
 
     def values(self, option: str) -> str:
         """Return what an option can be, for a person."""

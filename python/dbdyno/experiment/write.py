@@ -1,17 +1,16 @@
 """A checked experiment written back as a file that `dbdyno run` accepts, without passwords."""
 
-from typing import Any
-
 import tomli_w
 
 from dbdyno.experiment.limits import write_limits
 from dbdyno.experiment.model import Experiment
 from dbdyno.experiment.system_spec import SystemSpec, format_system
+from dbdyno.experiment.toml import Table
 
 
 def to_toml(experiment: Experiment) -> str:
     """Return the experiment, every override and default in it, as TOML."""
-    document: dict[str, Any] = experiment.model_dump(
+    document: dict[str, object] = experiment.model_dump(
         exclude={"system", "scale", "combine", "rate", "find_rate", "limits", "precise", "until_flat"},
         exclude_none=True,
     )
@@ -30,6 +29,6 @@ def to_toml(experiment: Experiment) -> str:
     return tomli_w.dumps({key: value for key, value in document.items() if value not in ({}, [])})
 
 
-def _system(spec: SystemSpec) -> dict[str, Any]:
+def _system(spec: SystemSpec) -> Table:
     variant = spec.variant.model_dump(exclude_unset=True, exclude_none=True)
     return {"system": format_system(spec), "label": spec.label} | ({"with": variant} if variant else {})

@@ -2,9 +2,9 @@
 
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
-from typing import Any
 
 from dbdyno.errors import did_you_mean
+from dbdyno.experiment.toml import Table
 
 TABLE = "usertable"
 _EXPONENT = 0.99
@@ -77,7 +77,7 @@ def is_ycsb(text: str) -> bool:
     return any(key.strip() == "workload" and value.strip().endswith("Workload") for key, _, value in lines)
 
 
-def read_ycsb(text: str) -> dict[str, Any]:
+def read_ycsb(text: str) -> Table:
     """Return the experiment that a property file describes, without its systems.
 
     Raises ValueError, with the line, for a property that dbdyno does not know or cannot do.
@@ -112,7 +112,7 @@ def _parse(text: str) -> dict[str, tuple[str, int]]:
     return given
 
 
-def _workload(properties: _Properties) -> dict[str, Any]:
+def _workload(properties: _Properties) -> Table:
     properties.text("readallfields", "true")
     return {
         "what": "the operations of a property file of YCSB",
@@ -122,7 +122,7 @@ def _workload(properties: _Properties) -> dict[str, Any]:
     }
 
 
-def _access(properties: _Properties) -> dict[str, Any]:
+def _access(properties: _Properties) -> Table:
     known = ("uniform", "zipfian", "latest", "sequential", "hotspot")
     kind = properties.text("requestdistribution", *known)
     if kind == "hotspot":
@@ -132,11 +132,11 @@ def _access(properties: _Properties) -> dict[str, Any]:
     return {"kind": kind, **more.get(kind, {})}
 
 
-def _columns(properties: _Properties) -> list[dict[str, Any]]:
+def _columns(properties: _Properties) -> list[Table]:
     """Return the columns of YCSB's table: an update changes one field of them, or all."""
     length = properties.whole("fieldlength", 1, _MOST_LENGTH)
     changes_all = properties.text("writeallfields", "true", "false") == "true"
-    column: dict[str, Any] = {"kind": f"varchar({length})"}
+    column: dict[str, object] = {"kind": f"varchar({length})"}
     if properties.text("fieldlengthdistribution", "constant", "uniform") == "uniform":
         least = properties.whole("minfieldlength", 0, length)
         column["size"] = {"kind": "uniform", "from": least, "to": length}
@@ -151,11 +151,11 @@ def _columns(properties: _Properties) -> list[dict[str, Any]]:
     ]
 
 
-def _transactions(properties: _Properties) -> list[dict[str, Any]]:
-    transactions = []
+def _transactions(properties: _Properties) -> list[Table]:
+    transactions: list[Table] = []
     for key, (name, operation_name) in _OPERATIONS.items():
         weight = round(properties.number(key, 0, 1) * _WEIGHTS)
-        operation: dict[str, Any] = {"operation": operation_name, "table": TABLE}
+        operation: dict[str, object] = {"operation": operation_name, "table": TABLE}
         if operation_name == "scan" and weight:
             properties.text("scanlengthdistribution", "uniform")
             most = properties.whole("maxscanlength", 1, 1000)

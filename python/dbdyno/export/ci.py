@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import json
 from collections.abc import Sequence
-from typing import Any
 from xml.etree import ElementTree
 
+from dbdyno.contract import JsonObject
 from dbdyno.export.junit import rendered, text_of
 from dbdyno.export.otava import to_otava_row
 from dbdyno.report.ci.comment import comment
@@ -18,7 +18,7 @@ from dbdyno.tables.redacted import redacted_document, redacted_text
 
 
 def ci_files(
-    decided: Sequence[Decided], runs: Sequence[Run], document: dict[str, Any], sides: tuple[str, str]
+    decided: Sequence[Decided], runs: Sequence[Run], document: JsonObject, sides: tuple[str, str]
 ) -> dict[str, str]:
     """Return the files by name.
 

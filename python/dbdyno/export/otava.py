@@ -10,8 +10,9 @@ import io
 from collections.abc import Mapping, Sequence
 from datetime import UTC, datetime
 from statistics import median
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
+from dbdyno.contract import JsonObject
 from dbdyno.errors import UserError
 from dbdyno.results.model import Run
 from dbdyno.tables.redacted import redacted_text
@@ -76,7 +77,7 @@ def _figures(run: Run) -> dict[str, float]:
     return {name: median(series) for name, series in values.items()}
 
 
-def _values(trial: Mapping[str, Any]) -> dict[str, float]:
+def _values(trial: JsonObject) -> dict[str, float]:
     time = "service_time" if trial["response_time_max_us"] is None else "response_time"
     columns = ("throughput_per_s", f"{time}_p50_us", f"{time}_p99_us")
     return {
@@ -84,7 +85,7 @@ def _values(trial: Mapping[str, Any]) -> dict[str, float]:
     }
 
 
-def _cell(trial: Mapping[str, Any]) -> str:
+def _cell(trial: JsonObject) -> str:
     pipeline = f" p{trial['pipeline']}" if trial["pipeline"] > 1 else ""
     delay = f" d{trial['network_delay_us']}" if trial["network_delay_us"] else ""
     rate = f" at {trial['rate']}" if trial["rate"] else ""

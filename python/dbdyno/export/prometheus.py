@@ -6,14 +6,14 @@ OpenMetrics with the time of each, for `promtool tsdb create-blocks-from openmet
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
-from typing import Any
+from collections.abc import Iterable
 
 from prometheus_client import exposition
 from prometheus_client.core import GaugeMetricFamily, Metric
 from prometheus_client.openmetrics import exposition as openmetrics
 from prometheus_client.registry import Collector, CollectorRegistry
 
+from dbdyno.contract import JsonObject
 from dbdyno.tables.table import Table
 from dbdyno.tables.trials import IDENTITY, STATISTICS
 
@@ -61,7 +61,7 @@ def _trials(table: Table) -> Iterable[Metric]:
     rows = [row for row in _rows(table) if row["clients"] is not None]
     for name, column, unit, what in _OF_TRIALS:
         yield _gauge(f"dbdyno_trial_{name}", what, rows, column, unit)
-    complete = [row | {"complete": float(row["state"] == "complete")} for row in rows]
+    complete = [{**row, "complete": float(row["state"] == "complete")} for row in rows]
     yield _gauge("dbdyno_trial_complete", "1 if the trial ran to its end, else 0", complete, "complete", 1.0)
     latency = GaugeMetricFamily(
         "dbdyno_trial_latency_seconds",
@@ -93,7 +93,7 @@ def _seconds(table: Table) -> Iterable[Metric]:
     yield latency
 
 
-def _gauge(name: str, what: str, rows: Iterable[Mapping[str, Any]], column: str, unit: float) -> Metric:
+def _gauge(name: str, what: str, rows: Iterable[JsonObject], column: str, unit: float) -> Metric:
     gauge = GaugeMetricFamily(name, what, labels=_LABELS)
     for row in rows:
         if row[column] is not None:
@@ -101,15 +101,15 @@ def _gauge(name: str, what: str, rows: Iterable[Mapping[str, Any]], column: str,
     return gauge
 
 
-def _end_s(row: Mapping[str, Any]) -> float | None:
+def _end_s(row: JsonObject) -> float | None:
     """Return when a second ended, or None for a trial."""
     return row["at_unix_s"] + row["seconds"] if "at_unix_s" in row else None
 
 
-def _label_values(row: Mapping[str, Any]) -> list[str]:
+def _label_values(row: JsonObject) -> list[str]:
     return ["" if row[column.name] is None else str(row[column.name]) for column in IDENTITY]
 
 
-def _rows(table: Table) -> Iterable[dict[str, Any]]:
+def _rows(table: Table) -> Iterable[JsonObject]:
     names = [column.name for column in table.columns]
     return (dict(zip(names, row, strict=True)) for row in table.rows())

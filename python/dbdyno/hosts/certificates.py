@@ -6,13 +6,13 @@ import ssl
 from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
 
 from cryptography import x509
 from cryptography.hazmat.primitives import hashes, serialization
 from cryptography.hazmat.primitives.asymmetric import ec
 from cryptography.x509.oid import NameOID
 
+from dbdyno.contract import JsonObject
 from dbdyno.errors import UserError
 from dbdyno.experiment.hosts import CONDUCTOR
 
@@ -85,7 +85,7 @@ class Certificates:
 
 def peer_name(connection: ssl.SSLObject) -> str | None:
     """Return the name in the certificate of the other side."""
-    certificate: dict[str, Any] = dict(connection.getpeercert() or {})
+    certificate: JsonObject = dict(connection.getpeercert() or {})
     subject = {key: value for part in certificate.get("subject", ()) for key, value in part}
     name = subject.get("commonName")
     return str(name) if name is not None else None

@@ -10,11 +10,11 @@ from contextlib import ExitStack
 from dataclasses import dataclass
 from pathlib import Path
 from types import TracebackType
-from typing import Any
 
 from dbdyno.errors import RunFailed, UserError
 from dbdyno.experiment.hosts import CONDUCTOR, Hosts, host_and_port
 from dbdyno.hosts.certificates import Certificates, certificates_folder
+from dbdyno.hosts.channel import Message
 from dbdyno.hosts.programs import programs, why_different
 from dbdyno.hosts.settings import SETTINGS, need_dask, security_of
 from dbdyno.hosts.worker import INFORMATION
@@ -143,7 +143,7 @@ class Crew:
                 members[worker.name] = self._member(worker.name, information)
         return members
 
-    def _member(self, name: str, information: dict[str, Any]) -> Member:
+    def _member(self, name: str, information: Message) -> Member:
         if reason := why_different(name, information["programs"], self._programs):
             raise UserError(f"hosts: {reason}")
         if information["role"] != self._roles[name]:

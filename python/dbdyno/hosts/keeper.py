@@ -84,7 +84,7 @@ class Keeper:
         """Return how the server ended that should be running, or None."""
         return self._system.death() if self._system else None
 
-    def answer(self, call: str, arguments: Mapping[str, Any]) -> Any:
+    def answer(self, call: str, arguments: Message) -> Any:
         """Return the answer to a call; raises DbdynoError."""
         calls: Mapping[str, Callable[..., Any]] = {
             "describe": _describe,
@@ -113,7 +113,7 @@ class Keeper:
         move()
         return self._state()
 
-    def _start(self, system: Mapping[str, Any], launch: Mapping[str, Any]) -> Message:
+    def _start(self, system: Message, launch: Message) -> Message:
         spec = _spec(system)
         if reason := missing(spec):
             raise UserError(f"{spec.label}: {reason}")
@@ -182,11 +182,11 @@ class Keeper:
             self._system = None
 
 
-def _spec(written: Mapping[str, Any]) -> SystemSpec:
+def _spec(written: Message) -> SystemSpec:
     return SystemSpec(written["name"], dict(written["settings"]), label=written["label"], version=written["version"])
 
 
-def _describe(systems: Sequence[Mapping[str, Any]], memory_limit_bytes: int | None) -> Message:
+def _describe(systems: Sequence[Message], memory_limit_bytes: int | None) -> Message:
     """Return what this host lacks for the systems, and what room it has."""
     reasons = {spec.label: missing(spec) for spec in map(_spec, systems)}
     return {

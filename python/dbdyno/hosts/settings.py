@@ -6,7 +6,7 @@ repeat or move a task are the second fence.
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from dbdyno.errors import UserError
 from dbdyno.hosts.certificates import Certificates
@@ -17,7 +17,7 @@ if TYPE_CHECKING:
 WORKER_TTL_S = 10
 """A worker that said nothing for so long is gone. A frozen one is told apart from a slow one by nothing else."""
 
-SETTINGS: dict[str, Any] = {
+SETTINGS: dict[str, object] = {
     "distributed.scheduler.work-stealing": False,
     "distributed.scheduler.allowed-failures": 0,
     "distributed.scheduler.worker-ttl": f"{WORKER_TTL_S}s",

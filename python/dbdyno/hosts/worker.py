@@ -18,6 +18,7 @@ from typing import Any
 from dbdyno.errors import RunFailed
 from dbdyno.experiment.hosts import host_and_port
 from dbdyno.hosts.certificates import Certificates
+from dbdyno.hosts.channel import Message
 from dbdyno.hosts.limits import own_limits
 from dbdyno.hosts.programs import programs
 from dbdyno.hosts.settings import SETTINGS, security_of
@@ -100,7 +101,7 @@ async def _join(post: Post, host: str, agent: "_AgentProcess", ending: asyncio.E
         **asdict(own_limits()),
     }
 
-    async def tell(worker: Worker) -> dict[str, Any]:
+    async def tell(worker: Worker) -> Message:
         del worker
         return about
 

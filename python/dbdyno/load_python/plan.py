@@ -3,11 +3,10 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import Any, TextIO
+from typing import TextIO
 
-from dbdyno.contract import CONTRACT, StoreDocument, WorkloadDocument
+from dbdyno.contract import CONTRACT, JsonObject, StoreDocument, WorkloadDocument
 from dbdyno.load_python.failure import Ended
 
 PHASES = ("run", "verify")
@@ -75,7 +74,7 @@ def read_secrets(line: str) -> list[str]:
         raise Ended("refused", 'line 2 holds no secrets: {"secrets": ["…"]}') from None
 
 
-def _check(plan: Mapping[str, Any]) -> None:
+def _check(plan: JsonObject) -> None:
     """Raise Ended for what only the native load client does."""
     native = "only the native load client does that"
     if plan["contract"] != CONTRACT:
@@ -96,7 +95,7 @@ def _check(plan: Mapping[str, Any]) -> None:
         raise Ended("refused", "duration_s must be at least 1")
 
 
-def _plan(plan: Mapping[str, Any], secrets: list[str]) -> Plan:
+def _plan(plan: JsonObject, secrets: list[str]) -> Plan:
     secret = plan["store"].get("password")
     clients = plan["clients"]
     return Plan(

@@ -6,8 +6,9 @@ from abc import ABC, abstractmethod
 from collections.abc import Iterable
 from dataclasses import dataclass
 from importlib import import_module
-from typing import Any, cast
+from typing import cast
 
+from dbdyno.contract import JsonObject
 from dbdyno.load_python.column import Value
 from dbdyno.load_python.failure import Ended
 from dbdyno.load_python.plan import Plan
@@ -118,7 +119,7 @@ def find_library(plan: Plan) -> type[Session]:
 
 def find_endpoint(plan: Plan, workload: Workload) -> Endpoint:
     """Return the endpoint of the plan's store."""
-    store: dict[str, Any] = dict(plan.store)
+    store: JsonObject = dict(plan.store)
     address = store["address"]
     layout = store.get("layout")
     if layout == "auto":

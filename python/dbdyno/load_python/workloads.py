@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable
 from dataclasses import dataclass
-from typing import Any, Protocol
+from typing import Protocol
 
+from dbdyno.contract import JsonObject
 from dbdyno.load_python.choices import Choices
 from dbdyno.load_python.column import (
     Counter,
@@ -141,7 +142,7 @@ _WORKLOADS: dict[str, tuple[str, tuple[Step, ...], Callable[[Operations, int], N
 }
 
 
-def make_workload(name: str, rows: int, options: Mapping[str, Any]) -> Workload:
+def make_workload(name: str, rows: int, options: JsonObject) -> Workload:
     """Return the workload `name` over tables of `rows` rows; raises Ended if there is none or it has no such option."""
     if name not in _WORKLOADS:
         raise Ended("refused", f"workload.name = {name!r}: there are {', '.join(_WORKLOADS)}")

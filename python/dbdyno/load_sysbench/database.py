@@ -15,6 +15,7 @@ import psycopg
 import pymysql
 from pymysql.constants import ER
 
+from dbdyno.contract import JsonObject
 from dbdyno.load_python.failure import Ended
 from dbdyno.load_sysbench.plan import Plan
 
@@ -156,7 +157,7 @@ def _mysql(plan: Plan, database: str | None) -> pymysql.Connection:
     )
 
 
-def _context(tls: Mapping[str, Any]) -> ssl.SSLContext:
+def _context(tls: JsonObject) -> ssl.SSLContext:
     context = ssl.create_default_context(cafile=tls["ca"])
     context.check_hostname = tls["verify"] == "host"
     context.verify_mode = ssl.CERT_NONE if tls["verify"] == "nothing" else ssl.CERT_REQUIRED
@@ -184,7 +185,7 @@ def _beside(plan: Plan) -> str:
     return "postgres" if plan.store["database"] == DATABASE else plan.store["database"]
 
 
-def _encryption(tls: Mapping[str, Any] | None) -> dict[str, Any]:
+def _encryption(tls: JsonObject | None) -> dict[str, Any]:
     """Return the plan's `tls` as parameters of libpq, which has files of its own that it would read."""
     if not tls:
         return {"sslmode": "disable"}

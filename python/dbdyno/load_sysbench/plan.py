@@ -4,11 +4,10 @@ from __future__ import annotations
 
 import json
 import shlex
-from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import Any, TextIO
+from typing import TextIO
 
-from dbdyno.contract import CONTRACT, StoreDocument
+from dbdyno.contract import CONTRACT, JsonObject, StoreDocument
 from dbdyno.load_python.failure import Ended
 from dbdyno.load_python.plan import read_secrets
 
@@ -53,7 +52,7 @@ def read_plan(source: TextIO) -> Plan:
         raise Ended("refused", f"the plan cannot be parsed: {what}") from None
 
 
-def _check(plan: Mapping[str, Any]) -> None:
+def _check(plan: JsonObject) -> None:
     """Raise Ended for what sysbench does not do, or is not told to."""
     store = plan["store"]
     if plan["contract"] != CONTRACT:
@@ -71,7 +70,7 @@ def _check(plan: Mapping[str, Any]) -> None:
             raise Ended("refused", f"{key}: only the native load client does that")
 
 
-def _plan(plan: Mapping[str, Any], secrets: list[str]) -> Plan:
+def _plan(plan: JsonObject, secrets: list[str]) -> Plan:
     secret, workload = plan["store"].get("password"), plan["workload"] or {}
     options = workload["options"] if workload else {}
     given = shlex.split(options.get("sysbench", ""))

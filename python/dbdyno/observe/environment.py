@@ -4,12 +4,12 @@ import os
 import platform
 import tempfile
 from pathlib import Path
-from typing import Any
 
 import psutil
 
 from dbdyno import __version__
 from dbdyno.errors import UserError
+from dbdyno.results.environment import DescribedHost
 
 
 def read_first(path: str) -> str | None:
@@ -52,7 +52,7 @@ def chosen(text: str | None) -> str | None:
     return text.partition("[")[2].partition("]")[0] if text and "[" in text else text
 
 
-def describe_host() -> dict[str, Any]:
+def describe_host() -> DescribedHost:
     """Return the host's hardware, kernel and the settings of it that decide what a benchmark measures."""
     memory = psutil.virtual_memory()
     return {

@@ -3,8 +3,8 @@
 from collections.abc import Mapping
 from pathlib import Path
 from queue import SimpleQueue
-from typing import Any
 
+from dbdyno.contract import JsonObject
 from dbdyno.observe.observer import Observed, Observer, Rows
 
 
@@ -25,7 +25,7 @@ class _Queued:
     def __init__(self, queue: SimpleQueue[Mapping[str, float]]) -> None:
         self._queue = queue
 
-    def append_object(self, content: Mapping[str, Any]) -> None:
+    def append_object(self, content: JsonObject) -> None:
         self._queue.put(content)
 
     def close(self) -> None:

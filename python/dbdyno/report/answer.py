@@ -12,7 +12,7 @@ from dbdyno.report.core.ratios import limit_of
 from dbdyno.report.factor_answer import by_variant
 from dbdyno.report.headline import Standing, standing, verdict
 from dbdyno.report.sections.libraries import understated
-from dbdyno.results.facts import JsonObject
+from dbdyno.results.stated import SearchStated
 
 MOST_WORKLOADS = MOST_SEARCHES = 3
 """With more workloads or searches the answer names only the best; the table has the rest."""
@@ -45,7 +45,7 @@ def answer(document: RunDocument) -> list[list[str]]:
     return [*said, [repeats]] if repeats else said
 
 
-def _searched(searches: Sequence[JsonObject]) -> list[str]:
+def _searched(searches: Sequence[SearchStated]) -> list[str]:
     """Return the sentences of the rate searches; of many, only the one with the highest rate."""
     if len(searches) <= MOST_SEARCHES:
         return [search["sentence"] for search in searches]

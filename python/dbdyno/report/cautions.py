@@ -69,8 +69,8 @@ def _resumed(document: RunDocument) -> Iterator[tuple[str, str]]:
         for warning in session.get("warnings", ()):
             yield f"When the run was resumed, {warning}.", WARNING
     measured = document["environment"].get("measured")
-    for session in document["environment"].get("resumed", ()):
-        for line in worsened(measured, session.get("measured")):
+    for later in document["environment"].get("resumed", ()):
+        for line in worsened(measured, later.get("measured")):
             yield f"The host was slower when the run was resumed: {line}.", WARNING
 
 

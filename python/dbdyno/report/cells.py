@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Literal
 
 from dbdyno.errors import UserError
 from dbdyno.report.sections.hosts import host_differences
@@ -20,7 +20,7 @@ if TYPE_CHECKING:
 
 _DEFAULTS = {"client": "native", "data": "loaded", "cache_state": "hot", "warmup": None}
 """Values of older runs, which did not record these keys."""
-_KIND_OF_HOST = ("kernel", "cpu_model", "cpus")
+_KIND_OF_HOST: tuple[Literal["kernel", "cpu_model", "cpus"], ...] = ("kernel", "cpu_model", "cpus")
 _PLACED = ("client_cpus", "server_cpus", "memory_limit_bytes", "data_dir", "load_threads", "attached", "restart")
 TRIAL_KEYS = ("seconds", "warmup_seconds", *_PLACED, *_DEFAULTS)
 """Keys of `environment.json` and of `trial.json` whose values may explain a difference."""
@@ -228,7 +228,8 @@ def cautions(baseline: Side, candidate: Side) -> Iterator[str]:
     """Yield what else differs between the sides and may cause the difference."""
     if baseline.run is not candidate.run:
         yield "the runs were made one after the other, so the ratio includes every change of the host between them"
-        for key in ("host", *_KIND_OF_HOST):
+        known: tuple[Literal["host", "kernel", "cpu_model", "cpus"], ...] = ("host", *_KIND_OF_HOST)
+        for key in known:
             ours, theirs = (side.run.environment.get(key) for side in (baseline, candidate))
             if ours != theirs and None not in (ours, theirs):
                 yield f"between the runs {key.replace('_', ' ')} differs: {ours} against {theirs}"
@@ -239,13 +240,13 @@ def cautions(baseline: Side, candidate: Side) -> Iterator[str]:
         for side, side_builds in zip((baseline, candidate), builds, strict=True):
             yield f"{side.name} is {' and '.join(side_builds) or 'of no path'}"
     on_purpose = _differing(baseline, candidate)
-    for key in (key for key in TRIAL_KEYS if key.replace("_", " ").removesuffix(" bytes") not in on_purpose):
-        default = _DEFAULTS.get(key)
+    for name in (name for name in TRIAL_KEYS if name.replace("_", " ").removesuffix(" bytes") not in on_purpose):
+        default = _DEFAULTS.get(name)
         values = [
-            {json.dumps(trial.about.get(key, default)) for trial in side.trials} for side in (baseline, candidate)
+            {json.dumps(trial.about.get(name, default)) for trial in side.trials} for side in (baseline, candidate)
         ]
         if values[0] != values[1]:
-            yield f"not alike in {key.replace('_', ' ')}: {_listed(values[0])} against {_listed(values[1])}"
+            yield f"not alike in {name.replace('_', ' ')}: {_listed(values[0])} against {_listed(values[1])}"
 
 
 def _differing(baseline: Side, candidate: Side) -> set[str]:

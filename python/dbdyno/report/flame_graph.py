@@ -16,6 +16,7 @@ from zlib import crc32
 from dbdyno.report.core.templating import templates
 from dbdyno.results.facts import TrialFacts
 from dbdyno.results.jsonfiles import read_object
+from dbdyno.results.profile import is_profiled, read_profile
 from dbdyno.results.write import write_whole
 
 NARROWEST = 0.001
@@ -130,7 +131,7 @@ def draw_profiles(run_folder: Path) -> list[Path]:
     drawn = []
     firsts: dict[str, Profiled] = {}
     for folder in sorted(run_folder.glob("trials/*/profile")):
-        if not (folder / "profile.json").exists():
+        if not is_profiled(folder):
             continue
         profiled = Profiled(folder)
         for kind, stacks in profiled.stacks.items():
@@ -146,18 +147,14 @@ class Profiled:
     """A profiled trial: its label, its load in words, its stacks by kind, and the transactions/s during the profile."""
 
     def __init__(self, folder: Path) -> None:
-        facts, profile = (
-            TrialFacts.read(read_object(folder.parent / "trial.json")),
-            read_object(folder / "profile.json"),
-        )
+        facts, profile = TrialFacts.read(read_object(folder.parent / "trial.json")), read_profile(folder)
         self.folder, self.trial, self.label = folder, folder.parent.name, str(facts.label)
         rate = f", {facts.rate['words']}" if facts.rate else ""
         pipeline = f", pipeline {facts.pipeline}" if facts.pipeline > 1 else ""
         away = f", {facts.network_delay_us:,} µs away" if facts.network_delay_us else ""
         repeat = f", repetition {facts.repeat}" if (facts.repeat or 1) > 1 else ""
         self.load = f"{facts.workload}, {facts.clients} clients{rate}{pipeline}{away}{repeat}"
-        self.rate_per_s: float | None = profile["transactions_per_s"]
-        self.seconds: float = profile["seconds"]
+        self.rate_per_s, self.seconds = profile["transactions_per_s"], profile["seconds"]
         self.stacks = {path.stem: read_folded(path) for path in sorted(folder.glob("*.folded"))}
 
     def per_transaction(self, kind: str) -> dict[str, float]:

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import asdict, dataclass
-from typing import Any
 
 import numpy as np
 from rich.console import Console
@@ -143,7 +142,7 @@ def _series(
             yield Series(label, cell, common, apart, tuple(points), least, floor, counts, changes)
 
 
-def history_document(run_history: History) -> dict[str, Any]:
+def history_document(run_history: History) -> dict[str, object]:
     """Return the series as plain JSON values; `index` counts the series' runs from 0."""
     return {
         "series": [_series_document(series) for series in run_history.series],
@@ -152,7 +151,7 @@ def history_document(run_history: History) -> dict[str, Any]:
     }
 
 
-def _series_document(series: Series) -> dict[str, Any]:
+def _series_document(series: Series) -> dict[str, object]:
     changes = (
         None if series.changes is None else [asdict(c) | {"run": series.points[c.index].run} for c in series.changes]
     )

@@ -26,8 +26,8 @@ from dbdyno.report.document import document
 from dbdyno.report.sections import analyses, capacity, copies, ranking
 from dbdyno.report.sections.environment import as_text
 from dbdyno.report.sections.order import FIRST, SECTIONS
-from dbdyno.results.jsonfiles import read_object
 from dbdyno.results.model import Run
+from dbdyno.results.profile import is_profiled, read_profile
 
 
 def write_report(run: Run, path: Path) -> None:
@@ -64,8 +64,8 @@ def flame_graphs(folder: Path) -> list[tuple[str, str]]:
 def without_names(folder: Path) -> list[tuple[str, str | None]]:
     """Return the files whose functions have no names in a run's stacks, each with the package that has the names."""
     packages: dict[str, str | None] = {}
-    for path in sorted(folder.glob("trials/*/profile/profile.json")):
-        for stacks in read_object(path).get("stacks", {}).values():
+    for profiled in filter(is_profiled, sorted(folder.glob("trials/*/profile"))):
+        for stacks in read_profile(profiled)["stacks"].values():
             packages |= {unnamed["file"]: unnamed["package"] for unnamed in stacks.get("unnamed", ())}
     return sorted(packages.items())
 

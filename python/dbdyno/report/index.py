@@ -12,7 +12,7 @@ from dbdyno.report.core import words
 from dbdyno.report.core.documents import RunDocument
 from dbdyno.report.document import document
 from dbdyno.report.html import environment_of_templates, inlined, write_page
-from dbdyno.results.facts import JsonObject
+from dbdyno.results.environment import Environment
 from dbdyno.results.read import read_run
 from dbdyno.results.understood import understood
 
@@ -94,9 +94,9 @@ def described(name: str, run_document: RunDocument, link: str) -> Entry:
     )
 
 
-def host_of(environment: JsonObject) -> str:
+def host_of(environment: Environment) -> str:
     """Return a host in words: its name if known, its processors and its memory."""
-    cpu = environment.get("cpu_model") or (environment.get("cpu") or {}).get("model")
+    cpu = environment.get("cpu_model")
     cpus = environment.get("cpus")
     memory = environment.get("memory_bytes")
     parts = [environment.get("host"), f"{cpus} × {cpu}" if cpus and cpu else cpu]

@@ -2,11 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Sequence
 from math import ceil
 from pathlib import Path
 from tempfile import TemporaryDirectory
-from typing import Any
 
 import numpy as np
 
@@ -71,7 +70,7 @@ def write_pictures(run: Run, folder: Path) -> list[Path]:
     return list(files)
 
 
-def _size(path: Path, figure: Figure) -> dict[str, Any]:
+def _size(path: Path, figure: Figure) -> dict[str, str | int]:
     scale = PNG_SCALE if path.suffix == ".png" else 1
     return {"format": path.suffix[1:], "width": WIDTH, "height": figure["layout"]["height"], "scale": scale}
 
@@ -121,7 +120,7 @@ def _over_time(
         yield "budget", f"{whose}: where operations were; limited by {limit_of(trial)}", alone["budget"]
 
 
-def _dressed(title: str, figure: Mapping[str, Any]) -> Figure:
+def _dressed(title: str, figure: Figure) -> Figure:
     """Return a figure in the style that the page gives it in a browser."""
     axis = {"gridcolor": _GRID, "linecolor": _GRID, "zerolinecolor": _GRID, "automargin": True}
     layout = dict(figure["layout"])
@@ -149,7 +148,7 @@ def _dressed(title: str, figure: Mapping[str, Any]) -> Figure:
     return {"data": [_trace(trace) for trace in asked_for], "layout": layout | looks}
 
 
-def _trace(trace: Mapping[str, Any]) -> Figure:
+def _trace(trace: Figure) -> Figure:
     bare = {key: value for key, value in trace.items() if key not in ("meta", "counts", "labels")}
     if trace["type"] != "heatmap":
         return bare

@@ -152,11 +152,14 @@ def _counted(count: int, noun: str) -> str:
 
 
 def _duration(run_document: RunDocument) -> Iterator[str]:
-    if run_document["started_unix_s"] and run_document["ended_unix_s"]:
-        # Between its sessions a resumed run stood still.
-        *earlier, last = run_document.get("sessions") or [{"started_unix_s": run_document["started_unix_s"]}]
-        before_s = sum(session["ended_unix_s"] - session["started_unix_s"] for session in earlier)
-        yield words.duration(before_s + run_document["ended_unix_s"] - last["started_unix_s"])
+    begun_s, ended_s = run_document["started_unix_s"], run_document["ended_unix_s"]
+    if begun_s and ended_s:
+        # Between its sessions a resumed run did nothing.
+        sessions = run_document.get("sessions", ())
+        earlier, last = sessions[:-1], sessions[-1:]
+        before_s = sum(session["ended_unix_s"] - (session["started_unix_s"] or 0.0) for session in earlier)
+        begun_s = next((session["started_unix_s"] for session in last), None) or begun_s
+        yield words.duration(before_s + ended_s - begun_s)
         if earlier:
             yield f"resumed {'once' if len(earlier) == 1 else f'{len(earlier)} times'}"
 

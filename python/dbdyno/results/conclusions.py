@@ -7,9 +7,8 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass
-from typing import Any
 
-from dbdyno.results.facts import JsonObject
+from dbdyno.contract import JsonObject
 
 VERDICT_FORMAT = 6
 """The format of `verdict.json`: conclusions of another format are left aside and drawn anew."""
@@ -61,7 +60,7 @@ class Verdict:
             next=tuple(map(NextStep.read, stated.get("next") or ())),
         )
 
-    def document(self) -> dict[str, Any]:
+    def document(self) -> dict[str, object]:
         """Return it as JSON has it."""
         return asdict(self) | {"evidence": list(self.evidence), "next": [asdict(step) for step in self.next]}
 
@@ -90,7 +89,7 @@ class Budget:
         per_second = dict(stated["per_second"])
         return cls(float(stated["in_flight"]), bands, per_second, tuple(map(str, stated.get("not_seen") or ())))
 
-    def document(self) -> dict[str, Any]:
+    def document(self) -> dict[str, object]:
         """Return it as JSON has it."""
         return {
             "in_flight": self.in_flight,
@@ -151,7 +150,7 @@ class Locks:
         waited_for = tuple(map(Lock.read, stated["waited_for"]))
         return cls(bool(stated["locks_seen"]), bool(stated["latches_seen"]), waited_for)
 
-    def document(self) -> dict[str, Any]:
+    def document(self) -> dict[str, object]:
         """Return them as JSON has them."""
         return asdict(self) | {"waited_for": [asdict(lock) for lock in self.waited_for]}
 
@@ -186,7 +185,7 @@ class Conclusions:
             locks=Locks() if locks is None else Locks.read(locks),
         )
 
-    def document(self) -> dict[str, Any]:
+    def document(self) -> dict[str, object]:
         """Return them as JSON has them."""
         return {
             "format": VERDICT_FORMAT,

@@ -3,9 +3,8 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Any
 
-from dbdyno.results.facts import JsonObject
+from dbdyno.contract import JsonObject
 
 
 @dataclass(frozen=True, slots=True)
@@ -50,9 +49,9 @@ class Confirmation:
             why_not=None if why_not is None else str(why_not),
         )
 
-    def document(self) -> dict[str, Any]:
+    def document(self) -> dict[str, object]:
         """Return it as JSON has it."""
-        stated = {"limit": self.limit, "taken": self.taken, "why_not": self.why_not}
+        stated: dict[str, object] = {"limit": self.limit, "taken": self.taken, "why_not": self.why_not}
         if self.tried is None:
             return stated
         return stated | {

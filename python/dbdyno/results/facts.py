@@ -8,8 +8,9 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, fields, replace
-from typing import Any, Self
+from typing import Self
 
+from dbdyno.contract import JsonObject
 from dbdyno.results.stated import (
     AnalysisStated,
     CopyStated,
@@ -30,10 +31,9 @@ from dbdyno.results.stated import (
     ServerStated,
     SessionStated,
     SkippedStated,
+    SystemStated,
     UsageStated,
 )
-
-JsonObject = Mapping[str, Any]
 
 _ONCE = "once"
 
@@ -106,25 +106,14 @@ class NotSeen(_Facts):
 
 @dataclass(frozen=True, slots=True)
 class SystemFacts:
-    """A started and loaded system, as its preparation and each of its trials state it.
+    """A started and loaded system.
 
     Attributes:
-        levers: a setting of the system, with a value, for each limit that it would move.
-        background_threads: what the store's background threads of a name do.
-        answered_unix_s: when it first answered, in seconds since the epoch.
+        stated: the facts that its preparation and each of its trials state.
         rows, loaded: of a table that was loaded in bulk, else `None`.
     """
 
-    servers: Sequence[ServerStated]
-    embedded: bool
-    server_cpus: Sequence[int] | None
-    memory_limit_bytes: int | None
-    durability: DurabilityStated
-    levers: Mapping[str, str]
-    background_threads: Mapping[str, str]
-    data: str
-    cache_state: str | None
-    answered_unix_s: float
+    stated: SystemStated
     rows: int | None = None
     loaded: LoadedStated | None = None
 
@@ -135,7 +124,7 @@ class TrialFacts(_Facts):
 
     Attributes:
         durability: the class and the reason; `promised` has it typed.
-        levers, background_threads: as `SystemFacts` has them.
+        levers, background_threads: as `SystemStated` has them.
         data_bytes: the store's data on disk at the end; `None` also if it lies elsewhere.
         usage: what each process used, if it was observed.
         variant: the keys of the experiment that the system has for itself, in the words of its label; older runs have
@@ -207,16 +196,7 @@ class TrialFacts(_Facts):
         """Return it as a trial of a system that is started and loaded."""
         return replace(
             self,
-            servers=system.servers,
-            embedded=system.embedded,
-            server_cpus=system.server_cpus,
-            memory_limit_bytes=system.memory_limit_bytes,
-            durability=system.durability,
-            levers=system.levers,
-            background_threads=system.background_threads,
-            data=system.data,
-            cache_state=system.cache_state,
-            answered_unix_s=system.answered_unix_s,
+            **system.stated,
             rows=self.rows if system.rows is None else system.rows,
             loaded=system.loaded,
         )
@@ -313,19 +293,7 @@ class PreparationFacts(_Facts):
 
     def on(self, system: SystemFacts) -> PreparationFacts:
         """Return it with what is known of its system once that is started."""
-        return replace(
-            self,
-            servers=system.servers,
-            embedded=system.embedded,
-            server_cpus=system.server_cpus,
-            memory_limit_bytes=system.memory_limit_bytes,
-            durability=system.durability,
-            levers=system.levers,
-            background_threads=system.background_threads,
-            data=system.data,
-            cache_state=system.cache_state,
-            answered_unix_s=system.answered_unix_s,
-        )
+        return replace(self, **system.stated)
 
 
 @dataclass(frozen=True, slots=True)

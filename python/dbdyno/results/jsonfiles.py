@@ -12,13 +12,14 @@ from typing import Any
 
 from pydantic_core import from_json
 
+from dbdyno.contract import JsonObject
 from dbdyno.errors import UserError
 
 _MOST = 10**20
 """Counters of servers have 64 bits, which are 20 digits."""
 
 
-def read_object(path: Path) -> dict[str, Any]:
+def read_object(path: Path) -> JsonObject:
     """Read a file that holds one JSON object.
 
     Raises:
@@ -54,7 +55,7 @@ def _beyond(value: Any) -> float | None:
     return None
 
 
-def read_lines(path: Path) -> Iterator[tuple[int, dict[str, Any]]]:
+def read_lines(path: Path) -> Iterator[tuple[int, JsonObject]]:
     """Yield the number (from 1) and the object of each line of a `.jsonl` file; of a file that is not there, nothing.
 
     A last line without its newline that is not JSON was cut short by a kill and is left out.

@@ -6,7 +6,7 @@ Counts, buckets and CPU are added, second by second. No sample is altered, and n
 import heapq
 from collections import defaultdict
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from typing import Any, Literal, TypeVar, cast
+from typing import Literal, TypeVar, cast
 
 from dbdyno.contract import (
     ChangesDocument,
@@ -15,6 +15,7 @@ from dbdyno.contract import (
     HelloRecord,
     HistogramRecord,
     IntervalRecord,
+    JsonObject,
     LoadThreadsRecord,
     PhaseRecord,
     Record,
@@ -83,7 +84,7 @@ def merge_intervals(intervals: Sequence[IntervalRecord]) -> IntervalRecord:
     """Return one second of a trial from the same second of its load clients, without its gaps."""
     first = intervals[0]
     # While a run lasts, hosts send seconds that lack some keys.
-    merged: dict[str, Any] = {key: value for key, value in first.items() if key in ("record", "second", "warmup")}
+    merged: dict[str, object] = {key: value for key, value in first.items() if key in ("record", "second", "warmup")}
     merged["seconds"] = max(interval["seconds"] for interval in intervals)
     for key in _SUMMED:
         if key in first:
@@ -108,16 +109,11 @@ def _merge_operations(parts: Sequence[Mapping[str, _Counted]]) -> dict[str, _Cou
 
 def _merge_counted(parts: Sequence[_Counted]) -> _Counted:
     """Add what was counted of transactions or of one operation; times are merged bucket by bucket."""
-    merged: dict[str, Any] = {}
-    objects = cast(Sequence[Mapping[str, Any]], parts)
-    for part in objects:
-        for key, value in part.items():
-            if key not in _TIMES:
-                merged[key] = merged.get(key, 0) + value
-    for key in _TIMES:
-        if histograms := [part[key] for part in objects if key in part]:
-            merged[key] = merge_histograms(histograms)
-    return cast(_Counted, merged)
+    objects = cast(Sequence[JsonObject], parts)
+    counts = _added({key: value for key, value in part.items() if key not in _TIMES} for part in objects)
+    recorded = {key: [part[key] for part in objects if key in part] for key in _TIMES}
+    times = {key: merge_histograms(histograms) for key, histograms in recorded.items() if histograms}
+    return cast(_Counted, {**counts, **times})
 
 
 def _added(counted: Iterable[Mapping[_Key, float]]) -> dict[_Key, float]:

@@ -10,10 +10,11 @@ from typing import NamedTuple
 
 import numpy as np
 
-from dbdyno.contract import CheckRecord, EndRecord, ErrorRecord, HelloRecord, MismatchRecord, TotalRecord
+from dbdyno.contract import CheckRecord, EndRecord, ErrorRecord, HelloRecord, JsonObject, MismatchRecord, TotalRecord
 from dbdyno.results.conclusions import Conclusions
 from dbdyno.results.confirmation import Confirmation
-from dbdyno.results.facts import JsonObject, PreparationFacts, RunFacts, TrialFacts
+from dbdyno.results.environment import Environment
+from dbdyno.results.facts import PreparationFacts, RunFacts, TrialFacts
 from dbdyno.results.observations import read_observations
 from dbdyno.results.samples import Observations
 from dbdyno.results.slowest import Slow
@@ -380,7 +381,7 @@ class Run:
 
     path: Path
     about: JsonObject
-    environment: JsonObject
+    environment: Environment
     trials: tuple[Trial, ...]
     preparations: Mapping[str, Preparation] = field(default_factory=dict)
 

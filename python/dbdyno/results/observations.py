@@ -6,7 +6,7 @@ While a trial runs a line is appended to `observations.jsonl` for each sample; a
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Sequence
 from importlib import import_module
 from pathlib import Path
 from types import ModuleType
@@ -14,6 +14,7 @@ from typing import Any
 
 import numpy as np
 
+from dbdyno.contract import JsonObject
 from dbdyno.errors import UserError
 from dbdyno.results.jsonfiles import read_lines
 from dbdyno.results.samples import AT, Observations
@@ -66,7 +67,7 @@ def _read_lines(path: Path) -> Observations:
     return observations_of(samples)
 
 
-def observations_of(samples: Sequence[Mapping[str, Any]]) -> Observations:
+def observations_of(samples: Sequence[JsonObject]) -> Observations:
     """Return samples, in the order of their times, as columns."""
     names = dict.fromkeys(name for sample in samples for name in sample if name != AT)
     columns = {name: _column(sample.get(name) for sample in samples) for name in names}

@@ -5,13 +5,14 @@ from __future__ import annotations
 from concurrent.futures import ProcessPoolExecutor
 from dataclasses import replace
 from pathlib import Path
-from typing import Any
 
+from dbdyno.contract import JsonObject
 from dbdyno.errors import UserError
 from dbdyno.results.client_limit import client_limited
 from dbdyno.results.conclusions import VERDICT_FORMAT, Conclusions
 from dbdyno.results.confirmation import Confirmation
-from dbdyno.results.facts import JsonObject, PreparationFacts, TrialFacts
+from dbdyno.results.environment import read_environment
+from dbdyno.results.facts import PreparationFacts, TrialFacts
 from dbdyno.results.identities import warnings_of
 from dbdyno.results.jsonfiles import read_lines, read_object
 from dbdyno.results.model import Preparation, Recorded, Run, Trial, Usage
@@ -51,11 +52,10 @@ def _read(folder: Path) -> Run:
             read = tuple(pool.map(read_trial, trials))
     else:
         read = tuple(map(read_trial, trials))
-    environment = folder / "environment.json"
-    return Run(folder, about, read_object(environment) if environment.exists() else {}, read, _preparations(folder))
+    return Run(folder, about, read_environment(folder), read, _preparations(folder))
 
 
-def read_run_json(folder: Path) -> dict[str, Any]:
+def read_run_json(folder: Path) -> JsonObject:
     """Return `run.json`; raises UserError if it is none of this format."""
     file = folder / "run.json"
     if not file.is_file():

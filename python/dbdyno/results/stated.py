@@ -6,7 +6,7 @@ They are written from these types and read into them. A key that only some runs 
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from typing import NotRequired, TypedDict
+from typing import NotRequired, TypedDict, cast
 
 
 class BuildStated(TypedDict):
@@ -324,6 +324,30 @@ class ClientHostStated(HostStated):
     lost: bool
 
 
+def client_host(host: HostStated) -> ClientHostStated | None:
+    """Return a host with its part of the load; `None` if it ran the server."""
+    return cast(ClientHostStated, host) if host.get("role", "client") == "client" else None
+
+
+class SystemStated(TypedDict):
+    """A started and loaded system.
+
+    levers: a setting of the system, with a value, for each limit that it would move. background_threads: what the
+    threads of a name do. answered_unix_s: when it first answered, in seconds since the epoch.
+    """
+
+    servers: Sequence[ServerStated]
+    embedded: bool
+    server_cpus: Sequence[int] | None
+    memory_limit_bytes: int | None
+    durability: DurabilityStated
+    levers: Mapping[str, str]
+    background_threads: Mapping[str, str]
+    data: str
+    cache_state: str | None
+    answered_unix_s: float
+
+
 class SkippedStated(TypedDict):
     """A system that was left out of a run, and why."""
 
@@ -343,7 +367,11 @@ class LeftOutStated(TypedDict):
 
 
 class StepStated(TypedDict):
-    """A step of a rate search."""
+    """A step of a rate search.
+
+    value_us: of the limit's statistic, or of the maximum if too few transactions tell (`statistic` says which).
+    why_not: what kept the rate from holding.
+    """
 
     trial: str
     rate_per_s: float

@@ -20,6 +20,7 @@ import numpy as np
 from pydantic_core import from_json
 
 from dbdyno import __version__
+from dbdyno.contract import JsonObject
 from dbdyno.errors import UserError
 from dbdyno.results.model import Interval, Operation, Recorded, Sums
 from dbdyno.results.observations import LINES, TABLE, read_observations
@@ -217,7 +218,7 @@ def _histograms(recorded: Recorded) -> Iterator[tuple[int, str, Histogram]]:
                 yield owner_index, time, histogram
 
 
-def _unpacked(arrays: np.lib.npyio.NpzFile, about: dict[str, Any], latencies: bool) -> Summary:
+def _unpacked(arrays: np.lib.npyio.NpzFile, about: JsonObject, latencies: bool) -> Summary:
     times: dict[int, dict[str, Histogram]] = {}
     buckets, begin = arrays["buckets"], 0
     for owner, time, count, sum_ns, min_ns, max_ns, length in about["histograms"]:
@@ -250,7 +251,7 @@ def _unpacked(arrays: np.lib.npyio.NpzFile, about: dict[str, Any], latencies: bo
     return Summary(recorded, about["observed"], arrays["latencies"] if latencies else None)
 
 
-def _intervals(about: Mapping[str, Any], table: np.ndarray, threads: Mapping[str, np.ndarray]) -> tuple[Interval, ...]:
+def _intervals(about: JsonObject, table: np.ndarray, threads: Mapping[str, np.ndarray]) -> tuple[Interval, ...]:
     columns: dict[str, list[Any]] = dict(zip(_WHOLE, table[: len(_WHOLE)].astype(np.int64).tolist(), strict=True))
     columns |= zip(_REAL, table[len(_WHOLE) :].tolist(), strict=True)
     for name in ("scheduled", *_PERCENTILES):

@@ -26,6 +26,6 @@ def understood(*folders: Path) -> Iterator[None]:
         frame = extract_tb(error.__traceback__)[-1]
         said = f"{type(error).__name__} {error}"[:_MOST_SAID].replace("\n", " ")
         raise UserError(
-            f"{', '.join(map(str, folders))}: cannot be understood: a value in it is none that dbdyno writes "
+            f"{', '.join(map(str, folders))}: cannot be understood: it holds a value that dbdyno never writes "
             f"({said}; {Path(frame.filename).name}:{frame.lineno})"
         ) from error

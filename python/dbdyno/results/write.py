@@ -3,13 +3,16 @@
 import json
 import os
 import time
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from itertools import chain, count
 from pathlib import Path
-from typing import Any, BinaryIO
+from typing import BinaryIO
 
+from dbdyno.contract import JsonObject
 from dbdyno.errors import UserError
+from dbdyno.results.environment import Environment
 from dbdyno.results.facts import PreparationFacts, RunFacts, TrialFacts
+from dbdyno.results.profile import ProfileStated
 
 FORMAT = 2
 """Format of the run folder. Format 1, never released, had processes.jsonl instead of observations."""
@@ -25,7 +28,7 @@ def write_whole(path: Path, content: str) -> None:
     os.replace(partial, path)
 
 
-def write_object(path: Path, content: Mapping[str, Any]) -> None:
+def write_object(path: Path, content: JsonObject) -> None:
     """Write one JSON object, for people too."""
     write_whole(path, json.dumps(content, indent=1, ensure_ascii=False) + "\n")
 
@@ -40,7 +43,12 @@ def write_preparation(folder: Path, facts: PreparationFacts) -> None:
     write_object(folder / "preparation.json", facts.document())
 
 
-def write_compact(path: Path, content: Mapping[str, Any]) -> None:
+def write_profile(folder: Path, profile: ProfileStated) -> None:
+    """Write `profile.json` into a trial's folder `profile`."""
+    write_object(folder / "profile.json", profile)
+
+
+def write_compact(path: Path, content: JsonObject) -> None:
     """Write one JSON object whose long lists nobody reads line by line."""
     write_whole(path, json.dumps(content, ensure_ascii=False) + "\n")
 
@@ -59,7 +67,7 @@ class Lines:
             # An unbuffered write to a disk that is nearly full may take a part only; the next one then raises.
             rest = rest[self._file.write(rest) :]
 
-    def append_object(self, content: Mapping[str, Any]) -> None:
+    def append_object(self, content: JsonObject) -> None:
         """Append one object as a line."""
         self.append(json.dumps(content).encode())
 
@@ -101,7 +109,7 @@ class RunFolder:
         """Write `experiment.toml`."""
         write_whole(self.path / "experiment.toml", toml)
 
-    def write_environment(self, content: Mapping[str, Any]) -> None:
+    def write_environment(self, content: Environment) -> None:
         """Write `environment.json`."""
         write_object(self.path / "environment.json", content)
 

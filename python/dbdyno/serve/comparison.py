@@ -2,11 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
 
+from dbdyno.contract import JsonObject
 from dbdyno.errors import UserError
 from dbdyno.report.cells import sides_of_runs
 from dbdyno.report.comparison import compare_sides, comparison_document
@@ -21,7 +20,7 @@ from dbdyno.tables.redacted import redacted_document, redacted_text
 class Compared:
     """Two runs compared: `document` is that of `dbdyno compare --json`; `refused` says why there is none."""
 
-    document: Mapping[str, Any] | None
+    document: JsonObject | None
     refused: str = ""
 
 

@@ -9,7 +9,6 @@ import threading
 import time
 from collections.abc import Callable
 from pathlib import Path
-from typing import Any
 
 from dbdyno.errors import UserError
 from dbdyno.report.core import words
@@ -38,9 +37,9 @@ class Live:
         self._trial: FollowedTrial | None = None
         self._preparation: _Loading | None = None
         self._next_s = 0.0
-        self._last: dict[str, Any] = {}
+        self._last: dict[str, object] = {}
 
-    def document(self) -> dict[str, Any]:
+    def document(self) -> dict[str, object]:
         """Return what goes on; `state` is `none` without a run, `unreadable` if it cannot be read."""
         with self._lock:
             if (began_s := self._clock()) >= self._next_s:
@@ -49,7 +48,7 @@ class Live:
                 self._next_s = began_s + max(EVERY_S, took_s / MOST_SHARE)
             return self._last
 
-    def _look(self) -> dict[str, Any]:
+    def _look(self) -> dict[str, object]:
         run = self._runs.newest()
         if run is None:
             return {"state": "none"}
@@ -61,7 +60,7 @@ class Live:
             self._trial = self._preparation = None
             return {"run": run.name, "state": "unreadable", "reason": str(error).replace(f"{run}/", "")}
 
-    def _of_run(self, run: Path) -> dict[str, Any]:
+    def _of_run(self, run: Path) -> dict[str, object]:
         facts = RunFacts.read(read_object(run / "run.json"))
         trials = list(run.glob("trials/*/trial.json"))
         trial = max(trials, key=changed_ns, default=None)
@@ -76,7 +75,7 @@ class Live:
             "trial": self._of_trial(trial.parent) if trial else None,
         }
 
-    def _preparing(self, run: Path, trial: Path | None) -> dict[str, Any] | None:
+    def _preparing(self, run: Path, trial: Path | None) -> dict[str, object] | None:
         """Return which system is started or loaded, and how far that is; None if none is."""
         folder = max(run.glob("preparations/*"), key=changed_ns, default=None)
         if folder is None or (trial and changed_ns(trial) > changed_ns(folder)):
@@ -89,7 +88,7 @@ class Live:
             self._preparation = _Loading(folder)
         return {"system": str(facts.label or folder.name), "doing": self._preparation.words()}
 
-    def _of_trial(self, folder: Path) -> dict[str, Any]:
+    def _of_trial(self, folder: Path) -> dict[str, object]:
         if self._trial is None or self._trial.folder != folder:
             self._trial = FollowedTrial(folder)
         trial = self._trial
@@ -135,7 +134,7 @@ def _title(facts: TrialFacts) -> str:
     return ", ".join(str(part) for part in (facts.label, facts.workload, clients, rate) if part)
 
 
-def _second(interval: Interval) -> dict[str, Any]:
+def _second(interval: Interval) -> dict[str, object]:
     """Return the last second in words, as the page shows it."""
     rate = interval.completed / interval.seconds if interval.seconds else 0.0
     return {

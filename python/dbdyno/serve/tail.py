@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import Any
 
 from pydantic_core import from_json
 
+from dbdyno.contract import JsonObject
 from dbdyno.errors import UserError
 
 
@@ -17,7 +17,7 @@ class Tail:
         """Take a file, which need not be there yet."""
         self._path, self._offset = path, 0
 
-    def read(self) -> list[dict[str, Any]]:
+    def read(self) -> list[JsonObject]:
         """Return the objects of the lines that are new, of a file that is gone nothing.
 
         Raises:
@@ -34,7 +34,7 @@ class Tail:
         self._offset += len(whole) + len(end)
         return [self._object(line) for line in whole.splitlines()]
 
-    def _object(self, line: bytes) -> dict[str, Any]:
+    def _object(self, line: bytes) -> JsonObject:
         try:
             value = from_json(line)
         except ValueError as error:

@@ -2,12 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
 
-from dbdyno.contract import as_record
+from dbdyno.contract import JsonObject, as_record
 from dbdyno.report.core.panels import panels
 from dbdyno.results.conclusions import Budget
 from dbdyno.results.facts import TrialFacts
@@ -33,7 +32,7 @@ class FollowedTrial:
         self._records, self._lines = Tail(folder / "records.jsonl"), Tail(folder / LINES)
         # Nobody knows yet where an automatic warm-up ends.
         self._reader = Reader(auto_warmup=False)
-        self._samples: list[Mapping[str, Any]] = []
+        self._samples: list[JsonObject] = []
 
     def look(self) -> None:
         """Read what is new.
@@ -60,7 +59,7 @@ class FollowedTrial:
         """The first errors, as the store worded them."""
         return [str(error.get("message", "")) for error in self._reader.errors[:MOST_ERRORS]]
 
-    def observed(self) -> dict[str, Any] | None:
+    def observed(self) -> dict[str, object] | None:
         """Return what was observed since the run phase began, as `dbdyno.report.core.panels.panels`."""
         observations, began_unix_s = self._observations(), self._reader.run_began_unix_s
         return panels(observations, began_unix_s) if observations and began_unix_s is not None else None

@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable
 from dataclasses import dataclass
-from typing import Any
 
 import numpy as np
+
+from dbdyno.contract import HistogramRecord
 
 PRECISION_BITS = 7
 LONGEST_NS = 3_600_000_000_000
@@ -50,7 +51,7 @@ class Histogram:
     max_ns: int
 
     @classmethod
-    def from_record(cls, record: Mapping[str, Any]) -> Histogram:
+    def from_record(cls, record: HistogramRecord) -> Histogram:
         """Read the histogram of a record.
 
         Raises:

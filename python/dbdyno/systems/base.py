@@ -11,9 +11,9 @@ from contextlib import suppress
 from dataclasses import dataclass
 from itertools import chain
 from pathlib import Path
-from typing import Any, ClassVar
+from typing import ClassVar
 
-from dbdyno.contract import LibraryRecord, StoreDocument
+from dbdyno.contract import JsonObject, LibraryRecord, StoreDocument
 from dbdyno.experiment.system_spec import SystemSpec
 from dbdyno.results.stated import OriginStated, ServerStated
 from dbdyno.systems.actions import Actions
@@ -419,6 +419,6 @@ class Family:
     variants: tuple[type[System], ...] = ()
 
 
-def numbers_of(mapping: Mapping[str, Any], wanted: tuple[str, ...]) -> dict[str, int]:
+def numbers_of(mapping: JsonObject, wanted: tuple[str, ...]) -> dict[str, int]:
     """Return those of `wanted` that `mapping` has, as whole numbers."""
     return {key: int(mapping[key]) for key in wanted if key in mapping}

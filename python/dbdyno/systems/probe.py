@@ -4,7 +4,9 @@ import time
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Mapping
 from contextlib import suppress
-from typing import Any, NamedTuple, TypeAlias
+from typing import NamedTuple, TypeAlias
+
+from dbdyno.contract import JsonObject
 
 ANSWER_TIMEOUT_S = 2.0
 """For every answer, so that a server that hangs holds nothing else up."""
@@ -79,7 +81,7 @@ def shortest_s(ask: Callable[[], object]) -> float:
     return min(took_s)
 
 
-def named(values: Mapping[str, Any], wanted: Names) -> dict[str, float]:
+def named(values: JsonObject, wanted: Names) -> dict[str, float]:
     """Return those of `wanted` that a server gave as numbers, under dbdyno's names.
 
     Returns what can be read as a number; a server may answer anything.

@@ -9,12 +9,12 @@ from __future__ import annotations
 
 from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any
 
 import numpy as np
 
 from dbdyno.results.model import Trial
 from dbdyno.results.operations import issued
+from dbdyno.results.stated import HostStated, client_host
 from dbdyno.verdict.client import load_threads
 from dbdyno.verdict.evidence import A_THREAD_EACH, CLIENT_TASKS
 from dbdyno.verdict.limits import BANDS
@@ -229,10 +229,10 @@ def _round_trips(trial: Trial, seconds: Seconds, lengths_s: np.ndarray) -> np.nd
     return total
 
 
-def host_round_trip_s(hosts: Sequence[Mapping[str, Any]]) -> float:
+def host_round_trip_s(hosts: Sequence[HostStated]) -> float:
     """Return the mean round trip of client hosts under load, weighted by their clients; 0 if none was measured."""
     clients = trips_s = 0.0
-    for host in hosts:
+    for host in filter(None, map(client_host, hosts)):
         if (took_us := (host.get("network") or {}).get("round_trip_us")) is not None:
             clients += host["clients"]["count"]
             trips_s += host["clients"]["count"] * took_us * 1e-6

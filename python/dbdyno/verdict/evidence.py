@@ -2,14 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
-from typing import Any
 
 import numpy as np
 
 from dbdyno.results.model import Trial
 from dbdyno.results.samples import Observations
+from dbdyno.results.stated import HostStated, client_host
 from dbdyno.verdict.client import THROTTLED, free_processors
 
 A_THREAD_EACH = 0.9
@@ -188,14 +188,14 @@ def on_the_way(measured: Measured) -> Iterator[str]:
             yield f"client and {server} both waited with empty sockets, so a relay or proxy between them had the data"
 
 
-def _between_hosts(hosts: Sequence[Mapping[str, Any]]) -> Iterator[str]:
+def _between_hosts(hosts: Sequence[HostStated]) -> Iterator[str]:
     """Yield what each client host measured of its way to the server."""
-    for host in hosts:
+    for host in filter(None, map(client_host, hosts)):
         network = host.get("network") or {}
         if (took_us := network.get("round_trip_us")) is not None:
             idle_us = network.get("idle_round_trip_us")
             idle = f" ({idle_us / 1e3:.2g} ms before the load)" if idle_us is not None else ""
-            again = f"; TCP sent {network['retransmits']:,.0f} segments again" if network["retransmits"] else ""
+            again = f"; TCP sent {sent_again:,.0f} segments again" if (sent_again := network.get("retransmits")) else ""
             yield f"a round trip from {host['name']} took {took_us / 1e3:.2g} ms{idle}{again}"
 
 

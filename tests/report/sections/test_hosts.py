@@ -47,10 +47,10 @@ def test_a_course_is_sketched_from_zero():
 
 
 def test_a_figure_of_an_older_run_has_no_course():
-    gauges = {gauge.path: gauge for gauge in GAUGES}
+    gauges = {gauge.name: gauge for gauge in GAUGES}
     assert all(course(HOST, gauge) == [] for gauge in GAUGES)
     flushed = {"disk": {"flush_us": {"p50": 200.0, "slots": [190.0, 210.0]}}}
-    assert course(flushed, gauges["disk", "flush_us", "p50"]) == [190.0, 210.0]
+    assert course(flushed, gauges["write and flush of 4 KiB, median"]) == [190.0, 210.0]
 
 
 def read(*slots):

@@ -4,10 +4,10 @@ import shutil
 import subprocess
 import tempfile
 from pathlib import Path
-from typing import Any
 
 from dbdyno.observe.gauges.spread import spread_us
 from dbdyno.observe.gauges.storage import BLOCK_BYTES, FILE_BYTES
+from dbdyno.results.environment import MeasuredDisk, MeasuredTimes
 
 TIMEOUT_S = 60.0
 """Beyond its own time: laying out the file."""
@@ -18,7 +18,7 @@ def is_installed() -> bool:
     return shutil.which("fio") is not None
 
 
-def measure_by_fio(directory: Path, seconds: float) -> dict[str, Any]:
+def measure_by_fio(directory: Path, seconds: float) -> MeasuredDisk:
     """Return what `measure_storage` does, by fio. Raises OSError if it cannot do it, in its own words."""
     with tempfile.TemporaryDirectory(dir=directory, prefix="dbdyno-fio-") as folder:
         read = _run(folder, seconds, "--rw=randread", "--direct=1")
@@ -27,7 +27,7 @@ def measure_by_fio(directory: Path, seconds: float) -> dict[str, Any]:
     return {"by": "fio", "direct": True, "read_us": read, "flush_us": flushed}
 
 
-def _run(folder: str, seconds: float, *options: str) -> dict[str, Any]:
+def _run(folder: str, seconds: float, *options: str) -> MeasuredTimes:
     """Run one job and return the times of what it did, by the log that fio writes of them."""
     size = [f"--bs={BLOCK_BYTES}", f"--size={FILE_BYTES}", f"--runtime={max(1, round(seconds))}", "--time_based"]
     common = ["--name=dbdyno", "--filename=data", f"--directory={folder}", "--ioengine=psync", "--write_lat_log=times"]

@@ -9,10 +9,11 @@ import sys
 import time
 from collections.abc import Iterator, Set
 from contextlib import contextmanager
-from typing import Any
+from functools import partial
 
 from dbdyno.observe.gauges import echo
 from dbdyno.observe.gauges.spread import spread_us
+from dbdyno.results.environment import MeasuredLoopback, MeasuredTimes
 
 PATIENCE_S = 5.0
 """A byte that is not back by then will not come."""
@@ -20,22 +21,20 @@ WARM = 20
 """Round trips before those that count."""
 
 
-def measure_loopback(seconds: float) -> dict[str, Any]:
+def measure_loopback(seconds: float) -> MeasuredLoopback:
     """Return the round trips' times: `unpinned`, `same_cpu` and `two_cpus`, each for `seconds`.
 
     `two_cpus` is None if there is one processor to use. Raises OSError if the other process cannot be reached.
     """
     usable = os.sched_getaffinity(0)
     first, *others = sorted(usable)
-    placed: dict[str, tuple[Set[int], Set[int]] | None] = {
-        "unpinned": (usable, usable),
-        "same_cpu": ({first}, {first}),
-        "two_cpus": ({first}, {others[0]}) if others else None,
-    }
     with _echo() as (connection, other_pid):
+        measured = partial(_round_trips, connection, other_pid, seconds)
         try:
             return {
-                name: _round_trips(connection, other_pid, *on, seconds) if on else None for name, on in placed.items()
+                "unpinned": measured(usable, usable),
+                "same_cpu": measured({first}, {first}),
+                "two_cpus": measured({first}, {others[0]}) if others else None,
             }
         finally:
             os.sched_setaffinity(0, usable)
@@ -58,8 +57,8 @@ def _echo() -> Iterator[tuple[socket.socket, int]]:
 
 
 def _round_trips(
-    connection: socket.socket, other_pid: int, ours: Set[int], theirs: Set[int], seconds: float
-) -> dict[str, Any]:
+    connection: socket.socket, other_pid: int, seconds: float, ours: Set[int], theirs: Set[int]
+) -> MeasuredTimes:
     os.sched_setaffinity(0, ours)
     os.sched_setaffinity(other_pid, theirs)
     times: list[int] = []

@@ -4,7 +4,7 @@ import time
 from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
+from typing import TypeVar
 
 from dbdyno.observe.gauges import fio
 from dbdyno.observe.gauges.loopback import measure_loopback
@@ -12,6 +12,9 @@ from dbdyno.observe.gauges.memory import measure_memory
 from dbdyno.observe.gauges.processor import measure_processor
 from dbdyno.observe.gauges.storage import measure_storage
 from dbdyno.observe.gauges.timers import measure_clock, measure_oversleep
+from dbdyno.results.environment import MeasuredHost
+
+T = TypeVar("T")
 
 
 @dataclass(frozen=True)
@@ -37,7 +40,7 @@ FULL = Effort(0.5, 1.0, 1.0, 1.0, 2.0, 5.0, with_fio=True)
 """`dbdyno host`: some fifteen seconds."""
 
 
-def measure_host(directory: Path, effort: Effort | None = None) -> dict[str, Any]:
+def measure_host(directory: Path, effort: Effort | None = None) -> MeasuredHost:
     """Return what the host does (docs/run-folder.md, environment.json), at first the shortest.
 
     What cannot be measured is None, and `not_measured` says why. directory: where private servers keep their data.
@@ -45,19 +48,23 @@ def measure_host(directory: Path, effort: Effort | None = None) -> dict[str, Any
     effort = effort or SHORT
     began = time.time()
     storage = fio.measure_by_fio if effort.with_fio and fio.is_installed() else measure_storage
-    gauges: dict[str, Callable[[], dict[str, Any]]] = {
-        "clock": lambda: measure_clock(effort.clock_s),
-        "oversleep_us": lambda: measure_oversleep(effort.oversleep_s),
-        "memory": lambda: measure_memory(effort.memory_s),
-        "loopback_us": lambda: measure_loopback(effort.loopback_s),
-        "disk": lambda: storage(directory, effort.storage_s),
-        "processor": lambda: measure_processor(effort.processor_s),
-    }
-    measured: dict[str, Any] = {"at_unix_s": began}
     not_measured: dict[str, str] = {}
-    for name, gauge in gauges.items():
+
+    def tried(name: str, gauge: Callable[[], T]) -> T | None:
         try:
-            measured[name] = gauge()
+            return gauge()
         except OSError as error:
-            measured[name], not_measured[name] = None, str(error)
-    return measured | {"seconds": round(time.time() - began, 2), "not_measured": not_measured}
+            not_measured[name] = str(error)
+            return None
+
+    return {
+        "at_unix_s": began,
+        "clock": tried("clock", lambda: measure_clock(effort.clock_s)),
+        "oversleep_us": tried("oversleep_us", lambda: measure_oversleep(effort.oversleep_s)),
+        "memory": tried("memory", lambda: measure_memory(effort.memory_s)),
+        "loopback_us": tried("loopback_us", lambda: measure_loopback(effort.loopback_s)),
+        "disk": tried("disk", lambda: storage(directory, effort.storage_s)),
+        "processor": tried("processor", lambda: measure_processor(effort.processor_s)),
+        "seconds": round(time.time() - began, 2),
+        "not_measured": not_measured,
+    }

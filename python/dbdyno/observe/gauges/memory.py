@@ -1,12 +1,12 @@
 """Memory bandwidth: copying what no cache holds."""
 
 import time
-from typing import Any
 
 import numpy as np
 import psutil
 
 from dbdyno.observe.gauges.spread import over_time
+from dbdyno.results.environment import MeasuredMemory
 
 COPIED_BYTES = 64 << 20
 """More than the caches that a processor of today has for one core; smaller if memory is short."""
@@ -16,7 +16,7 @@ LARGEST_SHARE = 16
 """Both arrays together take at most an eighth of what is available."""
 
 
-def measure_memory(seconds: float) -> dict[str, Any]:
+def measure_memory(seconds: float) -> MeasuredMemory:
     """Return how fast one thread copies, in bytes copied per second: each is read once and written once.
 
     best, median: of whole copies, as many as `seconds` have room for; and over time.

@@ -7,6 +7,8 @@ from typing import Any
 import numpy as np
 import psutil
 
+from dbdyno.results.environment import MeasuredProcessor
+
 SLOT_S = 0.1
 STEPS = 2_000
 """Steps of one turn of the loop, about a tenth of a millisecond: a slot ends within that."""
@@ -19,7 +21,7 @@ def _turn() -> None:
         state = (state * 1_103_515_245 + 12_345) & 0x7FFFFFFF
 
 
-def measure_processor(seconds: float) -> dict[str, Any]:
+def measure_processor(seconds: float) -> MeasuredProcessor:
     """Run the loop on one thread for `seconds`, at least one slot.
 
     Returns `steps_per_s`, `median` and `slowest` of the slots; `cpu_share`, which part of the time this thread had a

@@ -1,16 +1,16 @@
 """How many times were measured, how they spread, and how they went on over the time they were measured in."""
 
 from collections.abc import Sequence
-from typing import Any
 
 import numpy as np
 
-NAMES = ("p50", "p99", "max")
+from dbdyno.results.environment import MeasuredCourse, MeasuredTimes
+
 SLOTS = 20
 """Into how many equal parts a gauge's time is divided at most: enough to see a stall, few enough to be kept."""
 
 
-def spread_us(times_ns: Sequence[int], at_ns: Sequence[int]) -> dict[str, Any]:
+def spread_us(times_ns: Sequence[int], at_ns: Sequence[int]) -> MeasuredTimes:
     """Return what one time or more in nanoseconds come to, in microseconds.
 
     at_ns: when each was taken, rising.
@@ -18,14 +18,13 @@ def spread_us(times_ns: Sequence[int], at_ns: Sequence[int]) -> dict[str, Any]:
     Returns `count`, `p50`, `p99`, `max`, and what `over_time` does.
     """
     times_us = np.asarray(times_ns) / 1000
-    figures = np.percentile(times_us, (50, 99, 100))
-    named = {name: round(float(us), 2) for name, us in zip(NAMES, figures, strict=True)}
-    return {"count": len(times_us), **named, **over_time(times_us, at_ns, 2)}
+    p50, p99, highest = (round(float(us), 2) for us in np.percentile(times_us, (50, 99, 100)))
+    return {"count": len(times_us), "p50": p50, "p99": p99, "max": highest, **over_time(times_us, at_ns, 2)}
 
 
 def over_time(
     values: Sequence[float] | np.ndarray, at_ns: Sequence[int], digits: int = 0, lower_is_worse: bool = False
-) -> dict[str, Any]:
+) -> MeasuredCourse:
     """Return how one value or more went on in the time from the first to the last of them.
 
     Returns `slot_s`, the length of each part of that time; `slots`, the median of each; and `worst`, its highest, or

@@ -7,15 +7,15 @@ import tempfile
 import time
 from pathlib import Path
 from random import Random
-from typing import Any
 
 from dbdyno.observe.gauges.spread import spread_us
+from dbdyno.results.environment import MeasuredDisk
 
 FILE_BYTES = 16 << 20
 BLOCK_BYTES = 4096
 
 
-def measure_storage(directory: Path, seconds: float) -> dict[str, Any]:
+def measure_storage(directory: Path, seconds: float) -> MeasuredDisk:
     """Return `read_us` of random blocks of 4 KiB, and `flush_us` of overwriting one and fdatasync, each for `seconds`.
 
     `direct` is False if the file system knows no O_DIRECT: reads then came from memory. The file, of 16 MiB, is

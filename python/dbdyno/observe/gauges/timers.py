@@ -3,11 +3,11 @@
 import sys
 import time
 from itertools import pairwise
-from typing import Any
 
 import numpy as np
 
 from dbdyno.observe.gauges.spread import over_time, spread_us
+from dbdyno.results.environment import MeasuredClock, MeasuredSleeps
 
 READS = 500
 """Reads of the clock in one measurement of its cost."""
@@ -15,7 +15,7 @@ ASKED_US = 100
 """A sleep of about the length of one operation."""
 
 
-def measure_clock(seconds: float) -> dict[str, Any]:
+def measure_clock(seconds: float) -> MeasuredClock:
     """Return the monotonic clock's `resolution_ns`, `least_step_ns`, the least that was seen in `seconds`, and
     what reading it costs: `read_ns`, the median, and over time.
     """
@@ -35,7 +35,7 @@ def measure_clock(seconds: float) -> dict[str, Any]:
     return {"resolution_ns": stated, "least_step_ns": least, "read_ns": price_ns, **over_time(costs_ns, at_ns, 1)}
 
 
-def measure_oversleep(seconds: float) -> dict[str, Any]:
+def measure_oversleep(seconds: float) -> MeasuredSleeps:
     """Return how much longer than asked sleeps of 100 µs lasted, in `seconds` of them.
 
     The kernel's timer slack, 50 µs for whoever does not ask for less, is in it: so it is in any ordinary program's.

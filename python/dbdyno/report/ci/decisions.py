@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Sequence
 from dataclasses import asdict, dataclass
-from typing import Any
 
 from rich.console import Console
 
@@ -127,7 +126,7 @@ def _unstable(decided: Decided, margin: float, comparisons: int) -> Decided:
     )
 
 
-def ci_document(all_decided: Sequence[Decided], margin: float, host: Sequence[str], status: int) -> dict[str, Any]:
+def ci_document(all_decided: Sequence[Decided], margin: float, host: Sequence[str], status: int) -> dict[str, object]:
     """Return the decisions as plain JSON values; ratios are of the head over the base.
 
     host: what disturbs measurements on this host, a sentence each. status: the exit status of the command.
@@ -142,7 +141,7 @@ def ci_document(all_decided: Sequence[Decided], margin: float, host: Sequence[st
     }
 
 
-def _document(decided: Decided) -> dict[str, Any]:
+def _document(decided: Decided) -> dict[str, object]:
     return {
         "experiment": decided.experiment,
         "run": decided.compared.candidate.run.path.name,

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from textwrap import wrap
-from typing import Any
+
+from dbdyno.report.core.plots import Figure
 
 STANDING, LETTERS = 13, 60
 """Bars, and letters of all their names, that fit side by side on a phone."""
@@ -13,7 +14,7 @@ LINE_LETTERS = 28
 _AROUND_PX, _BAR_PX, _LINE_PX = 70, 8, 15
 
 
-def laid_out(figure: Mapping[str, Any]) -> dict[str, Any]:
+def laid_out(figure: Figure) -> Figure:
     """Return a figure of bars (and points) over names as it is, or with horizontal bars and as high as its names need.
 
     Args:
@@ -36,7 +37,7 @@ def laid_out(figure: Mapping[str, Any]) -> dict[str, Any]:
     return {"data": [_turned(trace, wrapped) for trace in figure["data"]], "layout": {**layout, **lying, **hover}}
 
 
-def _turned(trace: Mapping[str, Any], wrapped: Mapping[str, list[str]]) -> dict[str, Any]:
+def _turned(trace: Figure, wrapped: Mapping[str, list[str]]) -> Figure:
     axes = {"x": trace["y"], "y": ["<br>".join(wrapped[name]) for name in trace["x"]]}
     if trace["type"] == "bar":
         axes["orientation"] = "h"

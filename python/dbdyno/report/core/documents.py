@@ -1,7 +1,7 @@
 """A run as one document (`dbdyno.report.document`, written by `dbdyno show --json`): its keys, and what each holds.
 
-The type checker finds a key that does not exist or has another type. A `JsonObject` is a statement of a load client, a
-store or a system in its own words.
+The type checker finds a key that does not exist or has another type. A `JsonObject` is settings, options or a
+check, in the words of a store, a workload or a load client.
 """
 
 from __future__ import annotations
@@ -9,12 +9,28 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import Literal, TypedDict
 
+from dbdyno.contract import ErrorRecord, JsonObject, MismatchRecord, MovedKeysRecord
 from dbdyno.report.core.event_documents import EventsDocument, EventSummariesDocument
 from dbdyno.report.core.times import TimedDocument
 from dbdyno.results.conclusions import Budget, Locks, Verdict
-from dbdyno.results.facts import JsonObject
+from dbdyno.results.environment import Environment
 from dbdyno.results.groups import GroupDone
-from dbdyno.results.stated import AnalysisStated, CopyStated, CrashStated, LoadedStated, PaceStated, RateStated
+from dbdyno.results.stated import (
+    AnalysisStated,
+    CopyStated,
+    CrashStated,
+    HostStated,
+    LeftOutStated,
+    LimitStated,
+    LoadedStated,
+    NotSeenStated,
+    PaceStated,
+    RateStated,
+    SearchStated,
+    ServerStated,
+    SessionStated,
+    SkippedStated,
+)
 from dbdyno.results.usable import Evenness
 
 LoadKey = Literal["workload", "rows", "clients", "pipeline", "network_delay_us"]
@@ -229,7 +245,7 @@ class FiguresDocument(CountedDocument):
     rows_read_per_s: float | None
     reads_verified: int
     mismatches: int
-    moved_keys: JsonObject | None
+    moved_keys: MovedKeysRecord | None
 
 
 class OpenLoopDocument(TypedDict, total=False):
@@ -263,14 +279,14 @@ class RecordedDocument(TypedDict):
     ending: EndingDocument
     steady_state: SteadyStateDocument
     checks: Sequence[JsonObject]
-    first_errors: Sequence[JsonObject]
-    first_mismatches: Sequence[JsonObject]
+    first_errors: Sequence[ErrorRecord]
+    first_mismatches: Sequence[MismatchRecord]
 
 
 class SurroundingsDocument(TypedDict):
     """The servers, processors and processes of a trial, and what was observed of them."""
 
-    servers: Sequence[JsonObject]
+    servers: Sequence[ServerStated]
     layout: str | None
     client_cpus: Sequence[int] | None
     server_cpus: Sequence[int] | None
@@ -278,7 +294,7 @@ class SurroundingsDocument(TypedDict):
     load: PreparedDocument | None
     observer_cpu_s: float | None
     observer_cpu_share: float | None
-    not_seen: Sequence[JsonObject]
+    not_seen: Sequence[NotSeenStated]
     processes: Sequence[ProcessDocument]
     server_counters: Mapping[str, Mapping[str, float]]
 
@@ -286,7 +302,7 @@ class SurroundingsDocument(TypedDict):
 class HostsDocument(TypedDict, total=False):
     """The hosts that issued the load, if other hosts did."""
 
-    hosts: Sequence[JsonObject]
+    hosts: Sequence[HostStated]
 
 
 class TimelineDocument(TypedDict, total=False):
@@ -449,13 +465,13 @@ class SweepDocument(SweptDocument, FitDocument):
 class LimitsDocument(TypedDict, total=False):
     """The outcome of an experiment's limits; without limits the key is absent."""
 
-    limits: Sequence[JsonObject]
+    limits: Sequence[LimitStated]
 
 
 class SessionsDocument(TypedDict, total=False):
     """The sessions of a resumed run; another run has not this key."""
 
-    sessions: Sequence[JsonObject]
+    sessions: Sequence[SessionStated]
 
 
 class RunDocument(LimitsDocument, SessionsDocument, EventSummariesDocument):
@@ -474,10 +490,10 @@ class RunDocument(LimitsDocument, SessionsDocument, EventSummariesDocument):
     headline: HeadlineDocument
     comparison: ComparisonDocument | None
     fairness: FairnessDocument
-    skipped: Sequence[JsonObject]
-    left_out: Sequence[JsonObject]
-    find_rate: Sequence[JsonObject]
-    environment: JsonObject
+    skipped: Sequence[SkippedStated]
+    left_out: Sequence[LeftOutStated]
+    find_rate: Sequence[SearchStated]
+    environment: Environment
     trials: Sequence[TrialDocument]
     client_libraries: Sequence[LibraryCostDocument]
     scalability: Sequence[SweepDocument]

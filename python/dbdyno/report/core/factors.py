@@ -4,17 +4,17 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from html import escape
-from typing import Any
 
 from dbdyno.report.core.looks import Look
+from dbdyno.report.core.plots import Figure
 
 
-def factor_axis(values: Sequence[int], title: str) -> dict[str, Any]:
+def factor_axis(values: Sequence[int], title: str) -> Figure:
     """Return a logarithmic axis with a tick at each value that the factor had."""
     return {"type": "log", "tickvals": list(values), "ticktext": list(map(str, values)), "title": {"text": title}}
 
 
-def factor_line(look: Look, name: str, points: Sequence[tuple[int, float]]) -> dict[str, Any]:
+def factor_line(look: Look, name: str, points: Sequence[tuple[int, float]]) -> Figure:
     """Return a line of rows a second.
 
     points: the factor's value and the figure, rising.

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
-from typing import Any
+from typing import Any, TypeAlias
 
 from dbdyno.report.core import words
 from dbdyno.report.core.documents import RunDocument, TrialDocument
@@ -14,6 +14,9 @@ from dbdyno.report.core.names import short_names
 from dbdyno.report.core.plots import at_one_load, plot_unit
 from dbdyno.report.core.recordings import Recordings
 from dbdyno.report.core.series import Series, load_labels, series_of, trials_of
+
+Context: TypeAlias = Mapping[str, Any]
+"""The variables of a template, among them functions."""
 
 PERCENTILES = {"p50": "p50", "p95": "p95", "p99": "p99", "p999": "p99.9"}
 """The percentiles that a reader chooses from, by the document's key."""
@@ -75,7 +78,7 @@ class Page:
         return f"After each name, in this order: {left_out}" if left_out else ""
 
     @cached_property
-    def context(self) -> Mapping[str, Any]:
+    def context(self) -> Context:
         """The variables of every template."""
         unit, length_us = words.latency_unit(self.trials)
         time = time_name(self.trials)

@@ -5,7 +5,6 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator
 from itertools import pairwise
-from typing import Any
 
 import numpy as np
 
@@ -53,7 +52,7 @@ def points_of_a_trial(trials: int) -> int:
     return max(LEAST_POINTS, min(MOST_POINTS, POINTS_OF_A_PAGE // max(1, trials)))
 
 
-def panels(observations: Observations, began_unix_s: float, points: int = MOST_POINTS) -> dict[str, Any] | None:
+def panels(observations: Observations, began_unix_s: float, points: int = MOST_POINTS) -> dict[str, object] | None:
     """Return the panels of a trial; those that are shown at first are marked as `default`.
 
     Args:
@@ -67,7 +66,7 @@ def panels(observations: Observations, began_unix_s: float, points: int = MOST_P
     during = observations.at_unix_s >= began_unix_s
     if not during.any():
         return None
-    by_quantity: dict[tuple[str, str, str], list[list[Any]]] = {}
+    by_quantity: dict[tuple[str, str, str], list[list[object]]] = {}
     seconds = observations.at_unix_s[during] - began_unix_s
     for group, name, unit, subject, values in _lines(observations):
         seen = values[during]

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
-from typing import Any
 
 from dbdyno.report.core.page import Page
 from dbdyno.report.core.plots import Figure
@@ -20,9 +19,9 @@ class Part:
         later: data that the page parses only when it is first viewed, by id.
     """
 
-    content: Mapping[str, Any] = field(default_factory=dict)
+    content: Mapping[str, object] = field(default_factory=dict)
     figures: Mapping[str, Figure] = field(default_factory=dict)
-    later: Mapping[str, Any] = field(default_factory=dict)
+    later: Mapping[str, object] = field(default_factory=dict)
 
 
 @dataclass(frozen=True, slots=True)

@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
-from typing import Any
+from typing import TypedDict
 
+from dbdyno.report.core.documents import TrialDocument
 from dbdyno.report.core.page import Page
 from dbdyno.report.core.section import Part, Section
+from dbdyno.results.stated import client_host
 
 
 def part(page: Page) -> Part | None:
@@ -15,19 +17,38 @@ def part(page: Page) -> Part | None:
     return Part({"client_hosts": rows}) if rows else None
 
 
-def _rows(trial: Mapping[str, Any]) -> Iterator[dict[str, Any]]:
+class _Row(TypedDict):
+    """A host of a trial, in words."""
+
+    trial: str
+    name: str
+    hostname: str
+    role: str
+    clients: int | str
+    offset: str
+    error: str
+    drift: str
+    skew: str
+    idle_round_trip: str
+    round_trip: str
+    retransmits: str
+    problem: str
+
+
+def _rows(trial: TrialDocument) -> Iterator[_Row]:
     for host in trial.get("hosts", ()):
-        clock, network = host["clock_before"] or {}, host.get("network") or {}
+        clock, client = host["clock_before"], client_host(host)
+        network: Mapping[str, float | None] = (client.get("network") if client else None) or {}
         yield {
             "trial": trial["trial"],
             "name": host["name"],
             "hostname": host["hostname"],
             "role": host.get("role", "client"),
-            "clients": host["clients"]["count"] if "clients" in host else "–",
-            "offset": _seconds(clock.get("offset_s")),
-            "error": _milliseconds(clock.get("error_s")),
+            "clients": client["clients"]["count"] if client else "–",
+            "offset": _seconds(clock["offset_s"] if clock else None),
+            "error": _milliseconds(clock["error_s"] if clock else None),
             "drift": _milliseconds(host["drift_s"]),
-            "skew": _milliseconds(host.get("start_skew_s")),
+            "skew": _milliseconds(client.get("start_skew_s") if client else None),
             "idle_round_trip": _from_us(network.get("idle_round_trip_us")),
             "round_trip": _from_us(network.get("round_trip_us")),
             "retransmits": "–" if (again := network.get("retransmits")) is None else f"{again:,.0f}",

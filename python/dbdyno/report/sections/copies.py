@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Sequence
 from statistics import median
-from typing import Any, Literal
+from typing import Literal
 
 from rich.console import Console
 
@@ -12,6 +12,7 @@ from dbdyno.report.core.documents import TrialDocument
 from dbdyno.report.core.factors import factor_axis, factor_line
 from dbdyno.report.core.looks import Look, looks
 from dbdyno.report.core.page import Page
+from dbdyno.report.core.plots import Figure
 from dbdyno.report.core.section import Part, Section
 from dbdyno.report.core.series import Series, trials_of
 from dbdyno.report.core.terminal import Column, print_columns, say
@@ -122,7 +123,7 @@ def _most(cells: Sequence[Sequence[TrialDocument]], step: Step) -> str:
     return f"Fastest {step}: {top:,.0f} rows/s, {by}."
 
 
-def figures(all_series: Sequence[Series]) -> dict[str, dict[str, Any]]:
+def figures(all_series: Sequence[Series]) -> dict[str, Figure]:
     """Return the plots of a run of copies, rows a second against workers by step; empty for another run."""
     trials = copied(trials_of(all_series))
     complete = [trial for trial in trials if trial["state"] == "complete"]
@@ -144,7 +145,7 @@ def figures(all_series: Sequence[Series]) -> dict[str, dict[str, Any]]:
     return drawn
 
 
-def _line(look: Look, label: str, tool: str, cells: Sequence[Sequence[TrialDocument]], step: Step) -> dict[str, Any]:
+def _line(look: Look, label: str, tool: str, cells: Sequence[Sequence[TrialDocument]], step: Step) -> Figure:
     points = sorted((copy_of(same[0])["workers"], _rows_per_s(same, step)) for same in cells)
     return factor_line(look, f"{label}, {tool}", points)
 

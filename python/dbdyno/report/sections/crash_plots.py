@@ -4,11 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from html import escape
-from typing import Any
 
 from dbdyno.report.core.documents import TrialDocument
 from dbdyno.report.core.looks import HUES
 from dbdyno.report.core.page import Page
+from dbdyno.report.core.plots import Figure
 from dbdyno.report.core.section import Part, Section
 from dbdyno.report.core.series import Series, trials_of
 from dbdyno.report.core.words import label_of, significant, whole
@@ -23,7 +23,7 @@ _Value = Callable[[TrialDocument], float | None]
 _Words = Callable[[TrialDocument], str]
 
 
-def figures(all_series: Sequence[Series]) -> dict[str, dict[str, Any]]:
+def figures(all_series: Sequence[Series]) -> dict[str, Figure]:
     """Return the plots of a run of crashes: missing writes, and the time to the first row read; empty for another run.
 
     With repetitions a bar is the worst. Names stand above their bars: a phone has no room for them beside the bars.
@@ -55,7 +55,7 @@ def _read_words(trial: TrialDocument) -> str:
     return f"{significant(_read_s(trial))} s"
 
 
-def _figure(all_series: Sequence[Series], value: _Value, in_words: _Words, title: str) -> dict[str, Any]:
+def _figure(all_series: Sequence[Series], value: _Value, in_words: _Words, title: str) -> Figure:
     worst = [(series, *trial_figure) for series in all_series if (trial_figure := _worst(series, value))]
     systems = list(dict.fromkeys(label_of(trial) for _, trial, _ in worst))
     worst.sort(key=lambda bar: crash_of(bar[1])["kind"])
@@ -82,9 +82,7 @@ def _worst(series: Series, value: _Value) -> tuple[TrialDocument, float] | None:
     return max(known, key=lambda pair: pair[1], default=None)
 
 
-def _bar(
-    series: Series, trial: TrialDocument, figure: float, said: str, row: int, kinds: Sequence[str]
-) -> dict[str, Any]:
+def _bar(series: Series, trial: TrialDocument, figure: float, said: str, row: int, kinds: Sequence[str]) -> Figure:
     kind, thick = crash_of(trial)["kind"], 0.64 / len(kinds)
     at = kinds.index(kind)
     # A bar of length 0 shows no colour, so its text names the kind.
@@ -111,7 +109,7 @@ def _bar(
     }
 
 
-def _names(systems: Sequence[str]) -> dict[str, Any]:
+def _names(systems: Sequence[str]) -> Figure:
     return {
         "type": "scatter",
         "mode": "text",

@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
-from typing import Any
 
+from dbdyno.contract import JsonObject
 from dbdyno.report.core import words
 from dbdyno.report.core.page import Page
 from dbdyno.report.core.section import Part, Section
@@ -25,7 +25,7 @@ def part(page: Page) -> Part | None:
 SECTION = Section("environment.html.j2", part)
 
 
-def flattened(value: Mapping[str, Any], before: str = "") -> Iterator[tuple[str, str]]:
+def flattened(value: JsonObject, before: str = "") -> Iterator[tuple[str, str]]:
     """Yield the leaves of nested JSON objects as (path, text)."""
     for key, leaf in value.items():
         path = f"{before}{key}"
@@ -36,7 +36,7 @@ def flattened(value: Mapping[str, Any], before: str = "") -> Iterator[tuple[str,
             yield path, _WRITTEN[unit](leaf) if unit else as_text(leaf)
 
 
-def as_text(value: Any) -> str:
+def as_text(value: object) -> str:
     """Return a JSON value as a person reads it."""
     if isinstance(value, list):
         return ", ".join(map(as_text, value)) or words.UNKNOWN

@@ -5,12 +5,12 @@ from __future__ import annotations
 from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from statistics import median
-from typing import Any
 
 from dbdyno.report.core.page import Page
 from dbdyno.report.core.plots import Figure
 from dbdyno.report.core.section import Part, Section
-from dbdyno.report.sections.hosts import GAUGES, Gauge, Measured, course, figure, slot_s, worsened, worst
+from dbdyno.report.sections.hosts import GAUGES, Gauge, course, slot_s, worsened, worst
+from dbdyno.results.environment import Environment, MeasuredHost
 
 COLOURS = {"before": "#8a8f98", "after": "#7d6bc9"}
 """The colours of the two measurements: the host's plots show no store."""
@@ -37,14 +37,14 @@ class HostSection:
     not_measured: Mapping[str, str]
 
 
-def host_section(environment: Mapping[str, Any]) -> HostSection | None:
+def host_section(environment: Environment) -> HostSection | None:
     """Return the section of a host (docs/run-folder.md, environment.json); `None` if it was not measured."""
     seen = _seen(environment)
     if not seen:
         return None
     rows = []
     for gauge in GAUGES:
-        values = [figure(measured, gauge) for measured in seen.values()]
+        values = [gauge.value(measured) for measured in seen.values()]
         rows.append((gauge.name, ["–" if value is None else gauge.written(value) for value in values]))
     refused = {name: why for measured in seen.values() for name, why in (measured.get("not_measured") or {}).items()}
     return HostSection(
@@ -56,7 +56,7 @@ def host_section(environment: Mapping[str, Any]) -> HostSection | None:
     )
 
 
-def host_figures(environment: Mapping[str, Any]) -> dict[str, Figure]:
+def host_figures(environment: Environment) -> dict[str, Figure]:
     """Return a plot for each gauge, by id: the median of each slot of its measurement as a line, the worst as a point.
 
     The axis begins at zero and ends at four times the median of all slots at most. A point beyond that stands at its
@@ -66,18 +66,18 @@ def host_figures(environment: Mapping[str, Any]) -> dict[str, Figure]:
     return {id: _figure(seen, gauge) for id, gauge in _plotted(seen)}
 
 
-def _seen(environment: Mapping[str, Any]) -> dict[str, Measured]:
+def _seen(environment: Environment) -> dict[str, MeasuredHost]:
     measurements = {"before": environment.get("measured"), "after": environment.get("measured_after")}
     return {when: measured for when, measured in measurements.items() if measured}
 
 
-def _plotted(seen: Mapping[str, Measured]) -> Iterator[tuple[str, Gauge]]:
+def _plotted(seen: Mapping[str, MeasuredHost]) -> Iterator[tuple[str, Gauge]]:
     for index, gauge in enumerate(GAUGES):
         if any(value is not None for measured in seen.values() for value in course(measured, gauge)):
             yield f"host-{index}", gauge
 
 
-def _figure(seen: Mapping[str, Measured], gauge: Gauge) -> Figure:
+def _figure(seen: Mapping[str, MeasuredHost], gauge: Gauge) -> Figure:
     values = {when: _scaled(course(measured, gauge), gauge) for when, measured in seen.items()}
     extremes = {when: _scaled(worst(measured, gauge), gauge) for when, measured in seen.items()}
     top = _top(values.values(), extremes.values())

@@ -2,17 +2,25 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from itertools import pairwise
 from statistics import median
-from typing import Any
+from typing import Literal
 
 import numpy as np
 
 from dbdyno.report.core.words import significant
-
-Measured = Mapping[str, Any]
+from dbdyno.results.environment import (
+    MeasuredClock,
+    MeasuredCourse,
+    MeasuredDisk,
+    MeasuredHost,
+    MeasuredLoopback,
+    MeasuredMemory,
+    MeasuredProcessor,
+    MeasuredTimes,
+)
 
 
 @dataclass(frozen=True, slots=True)
@@ -21,18 +29,18 @@ class Gauge:
 
     Attributes:
         name: for people.
-        path: its keys in `measured` (docs/run-folder.md, environment.json).
+        value: the figure of a measured host (docs/run-folder.md, environment.json); `None` if it was not measured.
         unit, scale: the unit that is shown, and the divisor for it.
         apart: two hosts differ if their figures differ by more than this factor; `None` if it is never compared.
-        course: the keys of its values over the time of the measurement; empty if another gauge has that course.
+        over_time: its values over the time of the measurement; `None` if another gauge has that course.
     """
 
     name: str
-    path: tuple[str, ...]
+    value: Callable[[MeasuredHost], float | None]
     unit: str
     scale: float = 1.0
     apart: float | None = None
-    course: tuple[str, ...] = ()
+    over_time: Callable[[MeasuredHost], MeasuredCourse] | None = None
 
     @property
     def short(self) -> str:
@@ -49,88 +57,125 @@ class Gauge:
         return f"{significant(value / self.scale)}{self.unit}"
 
 
-def _median(name: str, *path: str, apart: float | None = None) -> Gauge:
+def _clock(host: MeasuredHost) -> MeasuredClock:
+    return host.get("clock") or MeasuredClock()
+
+
+def _sleeps(host: MeasuredHost) -> MeasuredTimes:
+    return host.get("oversleep_us") or MeasuredTimes()
+
+
+def _memory(host: MeasuredHost) -> MeasuredMemory:
+    return host.get("memory") or MeasuredMemory()
+
+
+def _processor(host: MeasuredHost) -> MeasuredProcessor:
+    return host.get("processor") or MeasuredProcessor()
+
+
+def _loops(host: MeasuredHost) -> MeasuredCourse:
+    """Return the speed of the loop over time."""
+    processor = _processor(host)
+    return {"slots": processor.get("slots", ()), "slot_s": processor.get("slot_s", 0.0)}
+
+
+def _stolen(host: MeasuredHost) -> MeasuredCourse:
+    """Return the share of the processors that the hypervisor took, over time."""
+    processor = _processor(host)
+    return {"slots": processor.get("steal_slots", ()), "slot_s": processor.get("slot_s", 0.0)}
+
+
+def _trips(way: Literal["unpinned", "same_cpu", "two_cpus"]) -> Callable[[MeasuredHost], MeasuredTimes]:
+    return lambda host: (host.get("loopback_us") or MeasuredLoopback()).get(way) or MeasuredTimes()
+
+
+def _disk(what: Literal["read_us", "flush_us"]) -> Callable[[MeasuredHost], MeasuredTimes]:
+    return lambda host: (host.get("disk") or MeasuredDisk()).get(what) or MeasuredTimes()
+
+
+def _loop(statistic: Literal["median", "slowest"]) -> Callable[[MeasuredHost], float | None]:
+    def value(host: MeasuredHost) -> float | None:
+        speed = _processor(host).get("steps_per_s")
+        return speed[statistic] if speed else None
+
+    return value
+
+
+def _median(name: str, times: Callable[[MeasuredHost], MeasuredTimes], apart: float | None = None) -> Gauge:
     """Return the gauge of a time's median, with its course."""
-    return Gauge(f"{name}, median", (*path, "p50"), " µs", apart=apart, course=(*path, "slots"))
+    return Gauge(f"{name}, median", lambda host: times(host).get("p50"), " µs", apart=apart, over_time=times)
 
 
+def _p99(name: str, times: Callable[[MeasuredHost], MeasuredTimes]) -> Gauge:
+    return Gauge(f"{name}, p99", lambda host: times(host).get("p99"), " µs")
+
+
+_STEPS = " million steps/s"
+_MEMORY = Gauge(
+    "copying memory, best", lambda host: _memory(host).get("best_bytes_per_s"), " GB/s", 1e9, 1.5, over_time=_memory
+)
+_LOOPBACK = _median("loopback round trip, one CPU", _trips("same_cpu"), apart=1.5)
+_READ = _median("random read of 4 KiB", _disk("read_us"), apart=2.0)
+_FLUSH = _median("write and flush of 4 KiB", _disk("flush_us"), apart=2.0)
+_LOOP = Gauge("speed of a fixed loop, median", _loop("median"), _STEPS, 1e6, 1.2, over_time=_loops)
+_SLOWEST = Gauge("speed of a fixed loop, slowest 0.1 s", _loop("slowest"), _STEPS, 1e6)
+_STEAL = Gauge(
+    "processor taken by the hypervisor", lambda host: _processor(host).get("steal_share"), " %", 0.01, over_time=_stolen
+)
 GAUGES = (
-    Gauge("resolution of the clock", ("clock", "resolution_ns"), " ns"),
-    Gauge("reading the clock", ("clock", "read_ns"), " ns", course=("clock", "slots")),
-    _median("sleeping too long (of 100 µs)", "oversleep_us", apart=2.0),
-    Gauge("sleeping too long, p99", ("oversleep_us", "p99"), " µs"),
-    Gauge("copying memory, best", ("memory", "best_bytes_per_s"), " GB/s", 1e9, 1.5, ("memory", "slots")),
-    _median("loopback round trip, anywhere", "loopback_us", "unpinned"),
-    _median("loopback round trip, one CPU", "loopback_us", "same_cpu", apart=1.5),
-    _median("loopback round trip, two CPUs", "loopback_us", "two_cpus"),
-    _median("random read of 4 KiB", "disk", "read_us", apart=2.0),
-    Gauge("random read of 4 KiB, p99", ("disk", "read_us", "p99"), " µs"),
-    _median("write and flush of 4 KiB", "disk", "flush_us", apart=2.0),
-    Gauge("write and flush of 4 KiB, p99", ("disk", "flush_us", "p99"), " µs"),
-    Gauge(
-        "speed of a fixed loop, median",
-        ("processor", "steps_per_s", "median"),
-        " million steps/s",
-        scale=1e6,
-        apart=1.2,
-        course=("processor", "slots"),
-    ),
-    Gauge("speed of a fixed loop, slowest 0.1 s", ("processor", "steps_per_s", "slowest"), " million steps/s", 1e6),
-    Gauge("speed of it per second of CPU", ("processor", "steps_per_cpu_s"), " million steps/s", 1e6, 1.2),
-    Gauge(
-        "processor taken by the hypervisor",
-        ("processor", "steal_share"),
-        " %",
-        scale=0.01,
-        course=("processor", "steal_slots"),
-    ),
+    Gauge("resolution of the clock", lambda host: _clock(host).get("resolution_ns"), " ns"),
+    Gauge("reading the clock", lambda host: _clock(host).get("read_ns"), " ns", over_time=_clock),
+    _median("sleeping too long (of 100 µs)", _sleeps, apart=2.0),
+    _p99("sleeping too long", _sleeps),
+    _MEMORY,
+    _median("loopback round trip, anywhere", _trips("unpinned")),
+    _LOOPBACK,
+    _median("loopback round trip, two CPUs", _trips("two_cpus")),
+    _READ,
+    _p99("random read of 4 KiB", _disk("read_us")),
+    _FLUSH,
+    _p99("write and flush of 4 KiB", _disk("flush_us")),
+    _LOOP,
+    _SLOWEST,
+    Gauge("speed of it per second of CPU", lambda host: _processor(host).get("steps_per_cpu_s"), _STEPS, 1e6, 1.2),
+    _STEAL,
 )
 """In the order they are shown. The factors are chosen: another machine, a slower clock or a busy neighbour exceeds
 them, and a quiet machine does not. docs/experiments/host.md has measured differences."""
 BLOCKS = "▁▂▃▄▅▆▇█"
 SKETCHED = 15
-_STEAL = ("processor", "steal_slots")
 WORTH_SAYING = 1.1
 """A host is named if it is worse by at least this factor, however even that is."""
 STOLEN = 0.01
 """A host is named if its neighbours take more than this share of its processors."""
-_SHORTLY = {
-    ("processor", "steps_per_s", "median"): "fixed loop",
-    ("processor", "steps_per_s", "slowest"): "its slowest 0.1 s",
-    ("processor", "steal_share"): "stolen",
-    ("memory", "best_bytes_per_s"): "memory copy",
-    ("loopback_us", "same_cpu", "p50"): "loopback",
-    ("disk", "read_us", "p50"): "disk read",
-    ("disk", "flush_us", "p50"): "flush",
-}
+_SHORTLY = (
+    (_LOOP, "fixed loop"),
+    (_SLOWEST, "its slowest 0.1 s"),
+    (_STEAL, "stolen"),
+    (_MEMORY, "memory copy"),
+    (_LOOPBACK, "loopback"),
+    (_READ, "disk read"),
+    (_FLUSH, "flush"),
+)
 
 
-def figure(measured: Measured, gauge: Gauge) -> float | None:
-    """Return a figure of a host, or `None` if it was not measured."""
-    value: float | None = _at(measured, gauge.path)
-    return value
-
-
-def course(measured: Measured, gauge: Gauge) -> list[float | None]:
+def course(measured: MeasuredHost, gauge: Gauge) -> list[float | None]:
     """Return a figure in equal slots of the time of its measurement; empty if unknown."""
-    return _at(measured, gauge.course) or [] if gauge.course else []
+    return list(_course(measured, gauge).get("slots") or ())
 
 
-def worst(measured: Measured, gauge: Gauge) -> list[float | None]:
+def worst(measured: MeasuredHost, gauge: Gauge) -> list[float | None]:
     """Return the worst value in each slot; empty if unknown."""
-    return _at(measured, (*gauge.course[:-1], "worst")) or [] if gauge.course else []
+    return list(_course(measured, gauge).get("worst") or ())
 
 
-def slot_s(measured: Measured, gauge: Gauge) -> float:
+def slot_s(measured: MeasuredHost, gauge: Gauge) -> float:
     """Return the length of a slot."""
-    return _at(measured, (*gauge.course[:-1], "slot_s")) or 0.0
+    return _course(measured, gauge).get("slot_s") or 0.0
 
 
-def _at(measured: Measured, path: tuple[str, ...]) -> Any:
-    value: Any = measured
-    for key in path:
-        value = value.get(key) if isinstance(value, Mapping) else None
-    return value
+def _course(measured: MeasuredHost, gauge: Gauge) -> MeasuredCourse:
+    return gauge.over_time(measured) if gauge.over_time else MeasuredCourse()
 
 
 def sketch(values: Sequence[float | None]) -> str:
@@ -146,17 +191,16 @@ def sketch(values: Sequence[float | None]) -> str:
     return "".join(" " if middle is None else BLOCKS[round(steps * middle / highest)] for middle in middles)
 
 
-def host_in_words(measured: Measured | None) -> str | None:
+def host_in_words(measured: MeasuredHost | None) -> str | None:
     """Return the measurements of a host before a run, in a line; `None` if there are none."""
     if not measured:
         return None
-    by_path = {gauge.path: gauge for gauge in GAUGES}
-    values = {path: figure(measured, by_path[path]) for path in _SHORTLY}
-    said = [f"{_SHORTLY[path]} {by_path[path].written(value)}" for path, value in values.items() if value is not None]
+    values = [(gauge, name, gauge.value(measured)) for gauge, name in _SHORTLY]
+    said = [f"{name} {gauge.written(value)}" for gauge, name, value in values if value is not None]
     return f"Host before the run: {', '.join(said)}."
 
 
-def worsened(before: Measured | None, after: Measured | None) -> Iterator[str]:
+def worsened(before: MeasuredHost | None, after: MeasuredHost | None) -> Iterator[str]:
     """Yield what was worse on a host after a run than before it, by more than it varied during the measurements.
 
     Nine tenths of the slots after were worse than nine tenths of those before, and the median was worse by a tenth.
@@ -166,7 +210,7 @@ def worsened(before: Measured | None, after: Measured | None) -> Iterator[str]:
     for gauge in GAUGES:
         courses = (course(before, gauge), course(after, gauge))
         ours, theirs = (np.array([value for value in values if value is not None]) for values in courses)
-        if not (len(ours) and len(theirs)) or gauge.course == _STEAL:
+        if not (len(ours) and len(theirs)) or gauge is _STEAL:
             continue
         medians = [float(np.median(values)) for values in (ours, theirs)]
         if gauge.is_rate:
@@ -178,20 +222,20 @@ def worsened(before: Measured | None, after: Measured | None) -> Iterator[str]:
             yield f"{gauge.short}: {said} before the run"
 
 
-def host_differences(ours: Measured | None, theirs: Measured | None) -> Iterator[str]:
+def host_differences(ours: MeasuredHost | None, theirs: MeasuredHost | None) -> Iterator[str]:
     """Yield what differs by much between the hosts of two runs, and the share of processors that their neighbours
     took."""
     if not ours or not theirs:
         return
     for gauge in GAUGES:
-        values = [value for value in (figure(ours, gauge), figure(theirs, gauge)) if value]
+        values = [value for value in (gauge.value(ours), gauge.value(theirs)) if value]
         if gauge.apart is None or len(values) < 2:
             continue
         factor = max(values) / min(values)
         if factor > gauge.apart:
             said = " against ".join(gauge.written(value) for value in values)
             yield f"between the runs the host differs, {gauge.name}: {said}, a factor of {significant(factor)}"
-    stolen = [(measured.get("processor") or {}).get("steal_share") or 0.0 for measured in (ours, theirs)]
+    stolen = [_STEAL.value(measured) or 0.0 for measured in (ours, theirs)]
     if max(stolen) > STOLEN:
         taken = f"{stolen[0]:.1%} of the processors before the first run, {stolen[1]:.1%} before the second"
         yield f"the hypervisor took {taken}"

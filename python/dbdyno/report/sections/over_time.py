@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping, Sequence
 from html import escape
 from itertools import pairwise
-from typing import Any, cast
+from typing import Literal, TypedDict
 
 import numpy as np
 
@@ -33,10 +33,32 @@ EVENTS = "#c77700"
 """The colour of events."""
 _OF_TIME: Figure = {"xref": "x", "yref": "paper", "y0": 0, "y1": 1, "layer": "below"}
 """A shape from a time to a time, as high as the plot."""
+_TIMES_US: Mapping[str, Literal["p50_us", "p95_us", "p99_us", "p999_us"]] = {
+    "p50": "p50_us",
+    "p95": "p95_us",
+    "p99": "p99_us",
+    "p999": "p999_us",
+}
+"""The key of each percentile in a second."""
 _ABOVE: Figure = {"yanchor": "bottom", "font": {"size": 11}}
 """The label of a shape, above the plot, if no line runs through it."""
 CHECKPOINT_HEIGHT = 0.12
 """The height of a checkpoint's line, as a share of the plot's: thirty full lines would hide the throughput."""
+
+
+class AlonePlots(TypedDict):
+    """The plots of a system alone, at one load.
+
+    shapes: the steady state and the checkpoints in the plot of throughput; words: both in words. heat, budget: `None`
+    if not observed. observed: as `dbdyno.report.core.panels.panels`.
+    """
+
+    shapes: list[Figure]
+    events: list[Figure]
+    words: str
+    heat: Figure | None
+    budget: Figure | None
+    observed: dict[str, object] | None
 
 
 def by_load(all_series: Sequence[Series], recordings: Recordings | None = None) -> dict[int, dict[str, Figure]]:
@@ -86,13 +108,9 @@ def _of_load(all_series: Sequence[Series], load: Load) -> Iterator[tuple[Series,
                 yield series, trial, trial is stands or stands is None
 
 
-def by_trial(all_series: Sequence[Series], recordings: Recordings) -> dict[tuple[int, int], dict[str, Any]]:
-    """Return the plots of single systems, by the indices of series and load.
-
-    `shapes`: the steady state and the checkpoints in the plot of throughput; `words`: both in words; `heat` and
-    `budget`: figures, or `None` if not observed; `observed`: as `dbdyno.report.core.panels.panels`, or `None`.
-    """
-    contents = {}
+def by_trial(all_series: Sequence[Series], recordings: Recordings) -> dict[tuple[int, int], AlonePlots]:
+    """Return the plots of single systems, by the indices of series and load."""
+    contents: dict[tuple[int, int], AlonePlots] = {}
     places = places_of(all_series)
     points = points_of_a_trial(sum(len(representatives(series)) for series in all_series))
     for series in all_series:
@@ -207,8 +225,7 @@ def _stalls(series: Series, trial: TrialDocument, stands: bool) -> list[Figure]:
 def _latency(
     series: Series, trial: TrialDocument, stands: bool, percentile: str, unit: str, length_us: float
 ) -> list[Figure]:
-    seconds = [cast(Mapping[str, Any], second) for second in trial["timeline"] if second["seconds"] > 0]
-    times_us = [second[f"{percentile}_us"] for second in seconds]
+    times_us = [second[_TIMES_US[percentile]] for second in trial["timeline"] if second["seconds"] > 0]
     times = [scaled(time_us, length_us) for time_us in times_us]
     known = any(time is not None for time in times)
     return [_line(series, trial, stands, times, unit)] if known else []
@@ -394,7 +411,7 @@ def part(page: Page) -> Part | None:
     loads = by_load(page.series, page.recordings) if page.clients_loaded else {}
     if not loads:
         return None
-    later: dict[str, Any] = {f"load-{load_index}": figures for load_index, figures in loads.items()}
+    later: dict[str, object] = {f"load-{load_index}": figures for load_index, figures in loads.items()}
     alone = by_trial(page.series, page.recordings)
     later |= {f"trial-{system}-{load}": figures for (system, load), figures in alone.items()}
     drawn = {name for figures in loads.values() for name in figures}

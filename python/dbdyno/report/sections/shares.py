@@ -4,11 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from html import escape
-from typing import Any
 
 from dbdyno.report.core.bars import laid_out
 from dbdyno.report.core.documents import TrialDocument
 from dbdyno.report.core.loads import time_name, times_us
+from dbdyno.report.core.plots import Figure
 from dbdyno.report.core.series import Series, operations, places_of, representatives, trials_of
 from dbdyno.report.core.times import TimeName
 from dbdyno.results.operations import CLIENTS, KIND, NEITHER, READS, WRITES, group_of
@@ -21,7 +21,7 @@ COLOURS = {
 """Colours of reads, of writes, and of statements that may be either, each from the first operation on."""
 
 
-def shares(all_series: Sequence[Series]) -> dict[str, Any]:
+def shares(all_series: Sequence[Series]) -> Figure:
     """Return the plot: for each load a bar a system, reads blue, writes orange; the page shows one load.
 
     It has no data if there is only one operation, or if there are transactions of several kinds, whose dozens of
@@ -29,7 +29,7 @@ def shares(all_series: Sequence[Series]) -> dict[str, Any]:
     """
     every, places, time = operations(all_series), places_of(all_series), time_name(trials_of(all_series))
     colours = _colours(every)
-    data: list[dict[str, Any]] = []
+    data: list[Figure] = []
     for series in all_series if len(every) > 1 and KIND not in every.values() else ():
         for load, trial in representatives(series).items():
             named = {bar["name"] for bar in data if bar["meta"]["c"] == places[load]}

@@ -9,6 +9,7 @@ from dbdyno.report.core import words
 from dbdyno.report.flame_graph import Profiled
 from dbdyno.report.why.evidence import BY_THE_CLOCK, LEAST_SHARE, Evidence, Pairs
 from dbdyno.results.model import Trial
+from dbdyno.results.profile import is_profiled
 
 KERNEL = "_[k]"
 _WAYS = {"on": "running", "off": "waiting"}
@@ -45,7 +46,7 @@ def _changes(kind: str, sides: list[list[Profiled]], time_us: float) -> Iterator
 
 def _profiles(trials: Iterable[Trial]) -> list[Profiled]:
     folders = [trial.folder / "profile" for trial in trials if trial.folder]
-    profiles = [Profiled(folder) for folder in folders if (folder / "profile.json").exists()]
+    profiles = [Profiled(folder) for folder in folders if is_profiled(folder)]
     return [profile for profile in profiles if profile.rate_per_s]
 
 

@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
-from typing import Any
 
+from dbdyno.contract import JsonObject
 from dbdyno.report.why.evidence import Evidence, Pairs
 from dbdyno.results.jsonfiles import read_object
 from dbdyno.results.model import Trial
@@ -44,7 +44,7 @@ def _both(sides: Sequence[Mapping[str, str]], name: str) -> tuple[str, str]:
 
 def _effective_settings(trial: Trial) -> dict[str, str]:
     """Return every effective setting, by server and name; the server is left out if there is one."""
-    servers: Mapping[str, Any] = {server.name: server.effective_settings or {} for server in trial.facts.known_servers}
+    servers: JsonObject = {server.name: server.effective_settings or {} for server in trial.facts.known_servers}
     file = trial.folder and trial.folder.parent.parent / "preparations" / str(trial.facts.preparation) / "settings.json"
     if file and file.is_file():
         servers = read_object(file) or servers

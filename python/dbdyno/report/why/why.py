@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from dataclasses import asdict, dataclass
-from typing import Any
 
 from rich.console import Console
 from rich.text import Text
@@ -59,7 +58,7 @@ def evidence_of(compared: Compared) -> tuple[Evidence, ...]:
     return tuple(evidence)
 
 
-def why_document(whys: Sequence[Why]) -> list[dict[str, Any]]:
+def why_document(whys: Sequence[Why]) -> list[dict[str, object]]:
     """Return the evidence as plain JSON values, an object a cell."""
     return [
         {

@@ -3,8 +3,9 @@
 import re
 import secrets as random_secrets
 from html import escape
-from typing import Any, ClassVar
+from typing import ClassVar
 
+from dbdyno.contract import StoreDocument
 from dbdyno.errors import UserError
 from dbdyno.experiment.workloads import ANALYSE
 from dbdyno.results.stated import ServerStated
@@ -127,7 +128,7 @@ class ClickHouse(Server):
     def durability(self) -> Durability:
         return Durability("D1", "MergeTree leaves writing to the disk to the kernel")
 
-    def store_plan(self, secrets: list[str]) -> dict[str, Any]:
+    def store_plan(self, secrets: list[str]) -> StoreDocument:
         return {
             "kind": "clickhouse",
             "address": self.endpoint.address(),

@@ -5,8 +5,9 @@ from __future__ import annotations
 from contextlib import closing
 from importlib import import_module
 from importlib.util import find_spec
-from typing import TYPE_CHECKING, Any, ClassVar
+from typing import TYPE_CHECKING, ClassVar
 
+from dbdyno.contract import StoreDocument
 from dbdyno.experiment.workloads import ANALYSE
 from dbdyno.results.stated import ServerStated
 from dbdyno.systems.analyst import Analyst
@@ -57,6 +58,6 @@ class DuckDB(Embedded):
         analyst: Analyst = module.DuckDBAnalyst(self.path, self.settings())
         return analyst
 
-    def store_plan(self, secrets: list[str]) -> dict[str, Any]:
+    def store_plan(self, secrets: list[str]) -> StoreDocument:
         del secrets
         return {"kind": "duckdb", "path": str(self.path), **self.settings()}

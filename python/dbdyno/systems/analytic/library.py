@@ -2,8 +2,9 @@
 
 from collections.abc import Callable, Mapping
 from contextlib import closing
-from typing import Any, ClassVar
+from typing import ClassVar
 
+from dbdyno.contract import StoreDocument
 from dbdyno.errors import RunFailed, UserError
 from dbdyno.experiment.workloads import ANALYSE
 from dbdyno.systems.analyst import Analyst
@@ -60,7 +61,7 @@ class Library(Embedded):
         except ChildFailed as error:
             raise RunFailed(f"{self.spec.label}: {error}") from None
 
-    def store_plan(self, secrets: list[str]) -> dict[str, Any]:
+    def store_plan(self, secrets: list[str]) -> StoreDocument:
         del secrets
         return {"kind": self.name, "path": str(self.path), **self.settings()}
 

@@ -2,8 +2,8 @@
 
 from dataclasses import replace
 from pathlib import Path
-from typing import Any
 
+from dbdyno.contract import StoreDocument
 from dbdyno.errors import UserError
 from dbdyno.experiment.system_spec import SystemSpec
 from dbdyno.experiment.workloads import FIND_UNIQUE, GET, GET_ELSEWHERE, UPDATE
@@ -142,7 +142,7 @@ class CacheAside(Fronted):
                 f"{spec.label}: settings belong to a part, cache-aside(memcached?memory=64, mariadb), not to the whole"
             )
 
-    def store_plan(self, secrets: list[str]) -> dict[str, Any]:
+    def store_plan(self, secrets: list[str]) -> StoreDocument:
         return {
             "kind": "cache-aside",
             "cache": self.cache.store_plan(secrets),

@@ -2,8 +2,9 @@
 
 from collections.abc import Sequence
 from pathlib import Path
-from typing import Any, ClassVar
+from typing import ClassVar
 
+from dbdyno.contract import StoreDocument
 from dbdyno.experiment.system_spec import SystemSpec
 from dbdyno.experiment.workloads import GET_ELSEWHERE, OPERATIONS
 from dbdyno.results.stated import OriginStated, ServerStated
@@ -83,6 +84,6 @@ class Cluster(System):
     def counters(self) -> dict[str, dict[str, int]]:
         return {name: counted for node in self.nodes for name, counted in node.counters().items()}
 
-    def store_plan(self, secrets: list[str]) -> dict[str, Any]:
+    def store_plan(self, secrets: list[str]) -> StoreDocument:
         nodes = [node.store_plan(secrets) for node in self.nodes]
         return {"kind": "spread", "nodes": nodes, "own_nodes": self.own_nodes}

@@ -2,8 +2,8 @@
 
 from collections.abc import Mapping
 from dataclasses import replace
-from typing import Any
 
+from dbdyno.contract import StoreDocument
 from dbdyno.errors import UserError
 from dbdyno.experiment.system_spec import SystemSpec
 from dbdyno.experiment.workloads import OPERATIONS
@@ -92,7 +92,7 @@ class Replicated(Cluster):
         durability = self.primary.durability()
         return replace(durability, reason=f"{durability.reason}, of the primary")
 
-    def store_plan(self, secrets: list[str]) -> dict[str, Any]:
+    def store_plan(self, secrets: list[str]) -> StoreDocument:
         return self.primary.store_plan(secrets)
 
     def versions(self, tables: Mapping[str, int]) -> Versions:

@@ -1,8 +1,9 @@
 """A pool of memcached nodes that keeps results of queries, by the text of the query, in front of a database."""
 
 from collections.abc import Callable
-from typing import Any, ClassVar
+from typing import ClassVar
 
+from dbdyno.contract import StoreDocument
 from dbdyno.errors import UserError
 from dbdyno.experiment.system_spec import SystemSpec
 from dbdyno.systems.arrangements.cache_aside import Fronted
@@ -62,7 +63,7 @@ class ResultCache(Fronted):
             raise UserError(f"{self.spec.label}: weights = '{value}': give one of each node, above 0, as in 1:1:2")
         return weights
 
-    def store_plan(self, secrets: list[str]) -> dict[str, Any]:
+    def store_plan(self, secrets: list[str]) -> StoreDocument:
         addresses = [node.store_plan(secrets)["address"] for node in self.caches]
         return {
             "kind": "result-cache",

@@ -1,8 +1,8 @@
 """MariaDB's engine Spider: a server in front whose tables lead to those of backends, all of them started privately."""
 
 from dataclasses import replace
-from typing import Any
 
+from dbdyno.contract import StoreDocument
 from dbdyno.errors import UserError
 from dbdyno.experiment.system_spec import SystemSpec
 from dbdyno.experiment.workloads import DELETE, OPERATIONS, PUT, SCAN, SQL, TRANSACTION
@@ -46,7 +46,7 @@ class Front(MariaDB):
         super().__init__(spec)
         self.engine = SPIDER
 
-    def store_plan(self, secrets: list[str]) -> dict[str, Any]:
+    def store_plan(self, secrets: list[str]) -> StoreDocument:
         # Spider has a backend send text in the character set of the table in front, whatever a column's is.
         return {**super().store_plan(secrets), "table_options": f"ENGINE={SPIDER} DEFAULT CHARSET=utf8mb4"}
 
@@ -113,6 +113,6 @@ class Spider(Cluster):
         )
         return Durability(least.level, f"{least.reason}, at the backend that has the row")
 
-    def store_plan(self, secrets: list[str]) -> dict[str, Any]:
+    def store_plan(self, secrets: list[str]) -> StoreDocument:
         plan = self._front.store_plan(secrets)
         return {**plan, "backends": [backend.store_plan(secrets) for backend in self._backends]}

@@ -10,11 +10,13 @@ from importlib.util import find_spec
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, ClassVar
 
+from dbdyno.contract import StoreDocument
 from dbdyno.errors import RunFailed, UserError
 from dbdyno.experiment.password import VARIABLE as PASSWORD_VARIABLE
 from dbdyno.experiment.system_spec import SystemSpec
 from dbdyno.experiment.workloads import FIND_SECONDARY, FIND_UNIQUE, GET, GET_MANY, INSERT, UPDATE
 from dbdyno.results.stated import ServerStated
+from dbdyno.systems.answers import Answer
 from dbdyno.systems.base import Durability, Launch
 from dbdyno.systems.builds.build import Build
 from dbdyno.systems.builds.layout import Layout
@@ -94,8 +96,8 @@ class CassandraServer(Server):
         super().__init__(spec)
         self.check_choice("consistency", CONSISTENCY)
 
-    def _ask(self, *statements: str) -> list[list[dict[str, Any]]]:
-        answers: list[list[dict[str, Any]]] = _views().ask(self.endpoint, *statements)
+    def _ask(self, *statements: str) -> list[list[Answer]]:
+        answers: list[list[Answer]] = _views().ask(self.endpoint, *statements)
         return answers
 
     def _settings(self) -> tuple[str, dict[str, str]]:
@@ -120,7 +122,7 @@ class CassandraServer(Server):
     def probes(self) -> list[Probe]:
         return [_views().CassandraProbe(self.server_name, self.endpoint)]
 
-    def store_plan(self, secrets: list[str]) -> dict[str, Any]:
+    def store_plan(self, secrets: list[str]) -> StoreDocument:
         return {
             "kind": "cassandra",
             "address": self.endpoint.address(),

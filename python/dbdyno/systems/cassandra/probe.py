@@ -5,7 +5,6 @@ They are read through cassandra-driver, which is loaded only if there is a Cassa
 
 from collections.abc import Iterable
 from contextlib import suppress
-from typing import Any
 
 from cassandra import DriverException, InvalidRequest, OperationTimedOut
 from cassandra.auth import PlainTextAuthProvider
@@ -14,6 +13,7 @@ from cassandra.policies import WhiteListRoundRobinPolicy
 from cassandra.query import dict_factory
 
 from dbdyno.errors import RunFailed
+from dbdyno.systems.answers import Answer
 from dbdyno.systems.probe import ANSWER_TIMEOUT_S, Probe, named
 from dbdyno.systems.running.endpoint import CONNECT_TIMEOUT_S, Endpoint
 
@@ -66,7 +66,7 @@ def connect(endpoint: Endpoint, timeout_s: float = CONNECT_TIMEOUT_S) -> tuple[C
         raise
 
 
-def ask(endpoint: Endpoint, *statements: str) -> list[list[dict[str, Any]]]:
+def ask(endpoint: Endpoint, *statements: str) -> list[list[Answer]]:
     """Return the rows of each statement; none of a table that this server has not. Raises RunFailed."""
     try:
         cluster, session = connect(endpoint)
@@ -87,7 +87,7 @@ def words_of(error: Exception) -> str:
     return str(error)
 
 
-def _rows(session: Session, statement: str) -> list[dict[str, Any]]:
+def _rows(session: Session, statement: str) -> list[Answer]:
     try:
         return list(session.execute(statement))
     except InvalidRequest:
@@ -125,7 +125,7 @@ class CassandraProbe(Probe):
         self._cluster = self._session = None
 
 
-def figures(pools: Iterable[dict[str, Any]], caches: Iterable[dict[str, Any]]) -> dict[str, float]:
+def figures(pools: Iterable[Answer], caches: Iterable[Answer]) -> dict[str, float]:
     """Return the figures of the thread pools and the caches, under dbdyno's names."""
     values: dict[str, float] = {}
     for pool in pools:

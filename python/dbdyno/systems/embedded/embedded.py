@@ -2,7 +2,7 @@
 
 import re
 from pathlib import Path
-from typing import Any, ClassVar
+from typing import Any, ClassVar, TypeAlias
 
 from dbdyno.contract import LibraryRecord
 from dbdyno.errors import UserError, did_you_mean
@@ -12,6 +12,9 @@ from dbdyno.systems.base import Launch, System
 from dbdyno.systems.running.process import PrivateDirectory
 
 _NOT_LOADED: LibraryRecord = {"version": None, "settings": {}}
+
+Settings: TypeAlias = dict[str, Any]
+"""The settings of an engine by name: words, and whole numbers."""
 
 
 class Embedded(System):
@@ -70,7 +73,7 @@ class Embedded(System):
     def data_directories(self) -> tuple[Path, ...]:
         return (self.path,)
 
-    def settings(self) -> dict[str, Any]:
+    def settings(self) -> Settings:
         """Return every setting: those given, and the defaults of the others."""
         chosen = {key: self.spec.settings.get(key, accepted[0]).lower() for key, accepted in self.choices.items()}
         return chosen | {key: int(self.spec.settings.get(key, value)) for key, value in self.numbers.items()}

@@ -1,7 +1,8 @@
 """The base of embedded engines, which keep values under keys: compiled in, or a library of the host."""
 
-from typing import Any, ClassVar
+from typing import ClassVar
 
+from dbdyno.contract import StoreDocument
 from dbdyno.experiment.workloads import ADD, FIND_UNIQUE, GET, GET_MANY, INSERT, PUT, SUM, UPDATE
 from dbdyno.systems.base import Durability
 from dbdyno.systems.embedded.embedded import Embedded
@@ -20,6 +21,6 @@ class Engine(Embedded):
         sync = self.settings()["sync"]
         return Durability(self.levels[sync], f"sync={sync}")
 
-    def store_plan(self, secrets: list[str]) -> dict[str, Any]:
+    def store_plan(self, secrets: list[str]) -> StoreDocument:
         del secrets
         return {"kind": self.name, "path": str(self.path), **self.settings()}

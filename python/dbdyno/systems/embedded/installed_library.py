@@ -2,10 +2,12 @@
 
 from ctypes.util import find_library
 from functools import cache
-from typing import Any, ClassVar
+from typing import ClassVar
 
+from dbdyno.contract import StoreDocument
 from dbdyno.errors import UserError
 from dbdyno.experiment.system_spec import SystemSpec
+from dbdyno.systems.embedded.embedded import Settings
 from dbdyno.systems.embedded.engine import Engine
 
 BUCKETS_PER_ROW = 2
@@ -38,14 +40,14 @@ class InstalledLibrary(Engine):
         # The development package, as the other's name changes with every release.
         return f"lib{cls.library} is not installed: apt install lib{cls.library}-dev"
 
-    def settings(self) -> dict[str, Any]:
+    def settings(self) -> Settings:
         settings = super().settings()
         if "buckets" in settings:
             settings["buckets"] = settings["buckets"] or max(1, self.rows * BUCKETS_PER_ROW)
         chosen = (key for key, (other, value) in self.only_with.items() if settings[other] != value)
         return settings | dict.fromkeys(chosen, 0)
 
-    def store_plan(self, secrets: list[str]) -> dict[str, Any]:
+    def store_plan(self, secrets: list[str]) -> StoreDocument:
         del secrets
         return {"kind": self.name, "path": str(self.path), "library": soname(self.library), **self.settings()}
 

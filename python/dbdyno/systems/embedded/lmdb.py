@@ -1,10 +1,11 @@
 """LMDB, inside the load client."""
 
-from typing import Any, ClassVar
+from typing import ClassVar
 
 from dbdyno.errors import UserError
 from dbdyno.experiment.system_spec import SystemSpec
 from dbdyno.experiment.workloads import DELETE, SCAN
+from dbdyno.systems.embedded.embedded import Settings
 from dbdyno.systems.embedded.engine import Engine
 from dbdyno.systems.space import Storage
 
@@ -31,7 +32,7 @@ class LMDB(Engine):
         if (size := int(spec.settings.get("map_size_bytes", 0))) % LARGEST_PAGE_BYTES:
             raise UserError(f"{spec.label}: map_size_bytes = {size}: give a multiple of {LARGEST_PAGE_BYTES}")
 
-    def settings(self) -> dict[str, Any]:
+    def settings(self) -> Settings:
         settings = super().settings()
         pages = -(-self.rows * MAP_BYTES_PER_ROW // LARGEST_PAGE_BYTES)
         settings["map_size_bytes"] = settings["map_size_bytes"] or BASE_MAP_BYTES + pages * LARGEST_PAGE_BYTES

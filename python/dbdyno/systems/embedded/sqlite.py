@@ -1,7 +1,8 @@
 """SQLite, inside the load client."""
 
-from typing import Any, ClassVar
+from typing import ClassVar
 
+from dbdyno.contract import StoreDocument
 from dbdyno.experiment.workloads import ANALYSE, COPY, OPERATIONS, PARTITION
 from dbdyno.systems.analyst import Analyst
 from dbdyno.systems.base import Durability
@@ -38,7 +39,7 @@ class SQLite(Embedded):
         del workers
         return SQLiteCopier(self.path / "dbdyno.sqlite", tool, self.tool_programs(tool)["sqlite3"])
 
-    def store_plan(self, secrets: list[str]) -> dict[str, Any]:
+    def store_plan(self, secrets: list[str]) -> StoreDocument:
         del secrets
         return {"kind": "sqlite", "path": str(self.path / "dbdyno.sqlite"), **self.settings()}
 

@@ -2,11 +2,12 @@
 
 import csv
 import sqlite3
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
 from dbdyno.analytics.table import Table
+from dbdyno.contract import JsonObject
 from dbdyno.errors import RunFailed, UserError
 from dbdyno.systems.analyst import Analyst
 
@@ -21,7 +22,7 @@ class SQLiteAnalyst(Analyst):
     error = (sqlite3.Error,)
     by = "a prepared INSERT, a transaction a file"
 
-    def __init__(self, path: Path, settings: Mapping[str, Any]) -> None:
+    def __init__(self, path: Path, settings: JsonObject) -> None:
         self._path = path
         self._connection = sqlite3.connect(path, isolation_level=None, check_same_thread=False)
         pragmas = {

@@ -6,11 +6,13 @@ import re
 from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any, ClassVar
 
+from dbdyno.contract import StoreDocument
 from dbdyno.errors import UserError, did_you_mean
 from dbdyno.experiment.system_spec import SystemSpec
 from dbdyno.experiment.workloads import DELETE, EXPIRE, FIND_UNIQUE, GET, GET_MANY, PUT, UPDATE
 from dbdyno.results.stated import ServerStated
 from dbdyno.systems.actions import OUTAGES
+from dbdyno.systems.answers import Answer
 from dbdyno.systems.base import Durability, Launch, Room, numbers_of
 from dbdyno.systems.builds.layout import Layout, beside
 from dbdyno.systems.later import LaterModule
@@ -79,7 +81,7 @@ class MemcachedServer(Server):
     def _in_force(self) -> dict[str, str]:
         return {key: _text(value) for key, value in self._stats("settings").items()}
 
-    def _stats(self, *arguments: str) -> dict[str, Any]:
+    def _stats(self, *arguments: str) -> Answer:
         client = pymemcache.Client(self._address(), connect_timeout=CONNECT_TIMEOUT_S, timeout=CONNECT_TIMEOUT_S)
         try:
             return {key.decode(): value for key, value in client.stats(*arguments).items()}
@@ -108,7 +110,7 @@ class MemcachedServer(Server):
     def probes(self) -> list[Probe]:
         return [MemcachedProbe(self.server_name, self._address())]
 
-    def store_plan(self, secrets: list[str]) -> dict[str, Any]:
+    def store_plan(self, secrets: list[str]) -> StoreDocument:
         del secrets
         return {"kind": "memcached", "address": self.endpoint.address()}
 

@@ -6,14 +6,15 @@ from urllib.parse import quote_plus
 import pymongo
 from pymongo.errors import OperationFailure, PyMongoError
 
+from dbdyno.systems.answers import Answer
 from dbdyno.systems.mongodb.no_answer import NoAnswer
 from dbdyno.systems.running.endpoint import Endpoint
 
 
-def connect(endpoint: Endpoint, auth_database: str, timeout_s: float) -> pymongo.MongoClient[dict[str, Any]]:
+def connect(endpoint: Endpoint, auth_database: str, timeout_s: float) -> pymongo.MongoClient[Answer]:
     """Return a client of this one server, not connected yet."""
     timeout_ms = round(timeout_s * 1000)
-    login: dict[str, Any] = {}
+    login: Answer = {}
     if endpoint.user:
         login = {"username": endpoint.user, "password": endpoint.password, "authSource": auth_database}
     where = quote_plus(endpoint.socket) if endpoint.socket else f"{endpoint.host}:{endpoint.port}"
@@ -28,17 +29,13 @@ def connect(endpoint: Endpoint, auth_database: str, timeout_s: float) -> pymongo
     )
 
 
-def ask(
-    endpoint: Endpoint, auth_database: str, command: str | dict[str, Any], timeout_s: float, value: Any = 1
-) -> dict[str, Any]:
+def ask(endpoint: Endpoint, auth_database: str, command: str | Answer, timeout_s: float, value: Any = 1) -> Answer:
     """Return the answer to a command, which is its name with a value, or a document; raises NoAnswer."""
     with connect(endpoint, auth_database, timeout_s) as client:
         return answer(client, endpoint.database or auth_database, command, value)
 
 
-def answer(
-    client: pymongo.MongoClient[dict[str, Any]], database: str, command: str | dict[str, Any], value: Any = 1
-) -> dict[str, Any]:
+def answer(client: pymongo.MongoClient[Answer], database: str, command: str | Answer, value: Any = 1) -> Answer:
     """Return the answer to such a command on a client that is kept; raises NoAnswer."""
     try:
         return dict(client[database].command(command, value))

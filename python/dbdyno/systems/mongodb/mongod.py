@@ -4,10 +4,11 @@ import re
 from collections.abc import Mapping
 from dataclasses import replace
 from pathlib import Path
-from typing import Any, ClassVar
+from typing import ClassVar
 
 from dbdyno.errors import UserError
 from dbdyno.results.stated import ServerStated
+from dbdyno.systems.answers import Answer
 from dbdyno.systems.base import Durability, Launch, Room
 from dbdyno.systems.builds.layout import Layout, beside
 from dbdyno.systems.mongodb.mongodb import UNACKNOWLEDGED, MongoServer, client_module
@@ -17,7 +18,7 @@ from dbdyno.systems.running.process import PrivateDirectory, ServerProcess, find
 from dbdyno.systems.settings import PRIVATE, without_secrets
 from dbdyno.systems.space import Storage
 
-CONCERNS: Mapping[str, dict[str, Any]] = {
+CONCERNS: Mapping[str, Answer] = {
     "majority": {"w": "majority"},
     "journaled": {"w": 1, "j": True},
     "w1": {"w": 1, "j": False},
@@ -88,7 +89,7 @@ class MongoDB(MongoServer):
         return self.spec.settings.get("write", self.writes[0])
 
     @property
-    def _concern(self) -> dict[str, Any]:
+    def _concern(self) -> Answer:
         return CONCERNS[self._write]
 
     def _options(self) -> list[str]:
@@ -101,11 +102,11 @@ class MongoDB(MongoServer):
                 options.append(f"--{key}={value}" if value else f"--{key}")
         return options
 
-    def _command(self, command: dict[str, Any]) -> dict[str, Any]:
+    def _command(self, command: Answer) -> Answer:
         """Return the answer to a command of the administrator's; raises UserError if the server refuses it."""
         endpoint = replace(self.endpoint, database="admin")
         try:
-            answer: dict[str, Any] = client_module().ask(endpoint, self.auth_database, command, CONNECT_TIMEOUT_S)
+            answer: Answer = client_module().ask(endpoint, self.auth_database, command, CONNECT_TIMEOUT_S)
         except NoAnswer as error:
             raise UserError(f"{self.spec.label}: mongod refuses {next(iter(command))}: {error}") from None
         return answer

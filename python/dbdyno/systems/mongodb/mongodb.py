@@ -5,11 +5,13 @@ from dataclasses import replace
 from importlib import import_module
 from typing import Any, ClassVar
 
+from dbdyno.contract import JsonObject, StoreDocument
 from dbdyno.errors import RunFailed, UserError
 from dbdyno.experiment.password import VARIABLE as PASSWORD_VARIABLE
 from dbdyno.experiment.system_spec import SystemSpec
 from dbdyno.experiment.workloads import ADD, FIND_SECONDARY, FIND_UNIQUE, GET, GET_MANY, INSERT, SUM, UPDATE
 from dbdyno.results.stated import ServerStated
+from dbdyno.systems.answers import Answer
 from dbdyno.systems.base import Durability
 from dbdyno.systems.mongodb.no_answer import NoAnswer
 from dbdyno.systems.probe import Probe
@@ -48,9 +50,9 @@ class MongoServer(Server):
     def libraries_for(cls, settings: Mapping[str, str]) -> tuple[str, ...]:
         return () if settings.get("write") == WRITES[1] else cls.libraries
 
-    def _ask(self, command: str) -> dict[str, Any]:
+    def _ask(self, command: str) -> Answer:
         """Return the answer to a command without parameters; raises NoAnswer."""
-        answer: dict[str, Any] = client_module().ask(self.endpoint, self.auth_database, command, CONNECT_TIMEOUT_S)
+        answer: Answer = client_module().ask(self.endpoint, self.auth_database, command, CONNECT_TIMEOUT_S)
         return answer
 
     def _ask_admin(self, command: str, value: Any) -> dict[str, str]:
@@ -77,7 +79,7 @@ class MongoServer(Server):
         module = import_module("dbdyno.systems.mongodb.probe")
         return [module.MongodbProbe(self.server_name, self.endpoint, self.auth_database)]
 
-    def store_plan(self, secrets: list[str]) -> dict[str, Any]:
+    def store_plan(self, secrets: list[str]) -> StoreDocument:
         return {
             "kind": "mongodb",
             "address": self.endpoint.address(),
@@ -94,7 +96,7 @@ def client_module() -> Any:
     return import_module("dbdyno.systems.mongodb.client")
 
 
-def flat(document: Mapping[str, Any], above: str = "") -> dict[str, str]:
+def flat(document: JsonObject, above: str = "") -> dict[str, str]:
     """Return a document's values by their paths (`parsed.storage.engine`), without what frames an answer.
 
     `argv` is left out: it says once more, and with passwords, what is in `parsed`.

@@ -3,6 +3,7 @@
 from typing import Any
 
 from dbdyno.errors import RunFailed
+from dbdyno.systems.answers import Answer
 from dbdyno.systems.mongodb.client import answer, connect
 from dbdyno.systems.mongodb.no_answer import NoAnswer
 from dbdyno.systems.probe import ANSWER_TIMEOUT_S, Probe
@@ -42,7 +43,7 @@ class MongodbProbe(Probe):
     def counters(self) -> dict[str, float]:
         return figures_of(self._status())
 
-    def _status(self) -> dict[str, Any]:
+    def _status(self) -> Answer:
         try:
             return answer(self._client, "admin", "serverStatus")
         except NoAnswer as error:
@@ -54,7 +55,7 @@ class MongodbProbe(Probe):
             self._client = None
 
 
-def figures_of(status: dict[str, Any]) -> dict[str, float]:
+def figures_of(status: Answer) -> dict[str, float]:
     """Return what serverStatus says, under dbdyno's names."""
     commands = status.get("metrics", {}).get("commands", {})
     figures = {ours: float(commands[theirs]["total"]) for theirs, ours in COMMANDS.items() if theirs in commands}

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any
 
+from dbdyno.systems.answers import Answer
 from dbdyno.systems.later import LaterModule
 from dbdyno.systems.running.endpoint import CONNECT_TIMEOUT_S, Endpoint
 from dbdyno.systems.witness import Versions, nothing_of
@@ -34,7 +35,7 @@ def connect(endpoint: Endpoint, **more: Any) -> pymysql.Connection:
     )
 
 
-def ask(endpoint: Endpoint, statement: str) -> list[dict[str, Any]]:
+def ask(endpoint: Endpoint, statement: str) -> list[Answer]:
     """Return the rows of an answer, column to value, over a connection of its own; raises as `connect`."""
     with (
         connect(endpoint, autocommit=True, cursorclass=pymysql.cursors.DictCursor) as connection,

@@ -2,8 +2,9 @@
 
 import secrets as random_secrets
 from pathlib import Path
-from typing import Any, ClassVar
+from typing import ClassVar
 
+from dbdyno.contract import StoreDocument
 from dbdyno.errors import UserError
 from dbdyno.experiment.system_spec import SystemSpec
 from dbdyno.experiment.workloads import DELETE, OPERATIONS, PUT, SCAN, TRANSACTION
@@ -58,7 +59,7 @@ class HandlerSocket(MariaDB):
         lines = ["[mysqld]", *(f"{key}={value}" for key, value in options.items())]
         return f"--defaults-file={directory.write('my.cnf', chr(10).join(lines))}"
 
-    def store_plan(self, secrets: list[str]) -> dict[str, Any]:
+    def store_plan(self, secrets: list[str]) -> StoreDocument:
         sql = super().store_plan(secrets)
         secrets.append(self._password)
         host = {"host": "127.0.0.1"}

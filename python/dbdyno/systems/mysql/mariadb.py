@@ -8,6 +8,7 @@ from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, ClassVar
 
+from dbdyno.contract import StoreDocument
 from dbdyno.errors import UserError
 from dbdyno.experiment.password import VARIABLE as PASSWORD_VARIABLE
 from dbdyno.experiment.system_spec import SystemSpec
@@ -231,7 +232,7 @@ class MySQLServer(LiveServer):
         options = private_file(folder / "client.cnf", login_options(self.endpoint))
         return super().login(folder) | {"DBDYNO_DEFAULTS_FILE": str(options)}
 
-    def store_plan(self, secrets: list[str]) -> dict[str, Any]:
+    def store_plan(self, secrets: list[str]) -> StoreDocument:
         return {
             "kind": "mysql",
             "address": self.endpoint.address(),

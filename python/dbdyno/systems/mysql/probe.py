@@ -306,7 +306,7 @@ class _Asking:
 
     def __enter__(self) -> pymysql.Connection:
         if self._probe._connection is None:
-            raise RunFailed(f"{self._probe.server} is not connected to")
+            raise RunFailed(f"{self._probe.server} is not connected")
         return self._probe._connection
 
     def __exit__(self, _kind: object, error: BaseException | None, _trace: object) -> None:

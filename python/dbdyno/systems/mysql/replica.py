@@ -5,9 +5,10 @@ from __future__ import annotations
 import time
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from dbdyno.errors import RunFailed
+from dbdyno.systems.answers import Answer
 from dbdyno.systems.later import LaterModule
 from dbdyno.systems.mysql.client import ask, row_versions
 from dbdyno.systems.running.endpoint import Endpoint
@@ -23,7 +24,7 @@ _POLL_S = 0.1
 _ALL_APPLIED = "has read all relay log"
 """In a replica's `Slave_SQL_Running_State`, in every version."""
 
-Status = dict[str, Any]
+Status = Answer
 
 
 class Replica:

@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
-from typing import TYPE_CHECKING, Any
+from collections.abc import Iterable
+from typing import TYPE_CHECKING
 
+from dbdyno.systems.answers import Answer
 from dbdyno.systems.probe import named
 
 if TYPE_CHECKING:
@@ -20,7 +21,7 @@ COUNTED = (
 """Counters of each kind: pages read, written and added to files, flushes of files, times of reading and writing."""
 
 
-def question(connection: psycopg.Connection[dict[str, Any]]) -> str:
+def question(connection: psycopg.Connection[Answer]) -> str:
     """Return the statement that asks this version of a server. Raises psycopg.Error.
 
     Before version 18 the view counts pages; from then on operations of several, and their bytes.
@@ -44,7 +45,7 @@ def question(connection: psycopg.Connection[dict[str, Any]]) -> str:
     )
 
 
-def counters_of(rows: Iterable[Mapping[str, Any]]) -> dict[str, float]:
+def counters_of(rows: Iterable[Answer]) -> dict[str, float]:
     """Return what the answers to `question` count, as `<who>_<what>`; what a kind of process never does is left out.
 
     `wal_flushes_total`, which version 18 counts here and no longer in its view of the log, is of all together.

@@ -6,8 +6,9 @@ import shutil
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
+from dbdyno.systems.answers import Answer
 from dbdyno.systems.copier import COPY_NAME, Call, Copier, Row, Stage, Tool
 from dbdyno.systems.later import LaterModule
 from dbdyno.systems.postgresql.probe import connect
@@ -54,7 +55,7 @@ class PostgreSQLCopier(Copier):
     def _database(self, of_copy: bool) -> str:
         return COPY_NAME if of_copy else self._endpoint.database
 
-    def _connect(self, database: str) -> psycopg.Connection[dict[str, Any]]:
+    def _connect(self, database: str) -> psycopg.Connection[Answer]:
         # A table is looked for in the schema that is dumped, whatever the server's own search path is.
         return connect(replace(self._endpoint, database=database), "-c search_path=public")
 

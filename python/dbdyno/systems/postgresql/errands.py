@@ -5,9 +5,10 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from dbdyno.systems.actions import Action, Actions
+from dbdyno.systems.answers import Answer
 from dbdyno.systems.errand import Errand
 from dbdyno.systems.later import LaterModule
 from dbdyno.systems.postgresql.probe import connect
@@ -95,7 +96,7 @@ def tool_errand(action: str, program: str, endpoint: Endpoint, directory: Privat
     return Errand(argv, home=directory.path, as_server=True, leaves=to)
 
 
-def _rows(cursor: psycopg.Cursor[dict[str, Any]]) -> list[str]:
+def _rows(cursor: psycopg.Cursor[Answer]) -> list[str]:
     if cursor.description is None:
         return []
     return ["\t".join(map(str, row.values())) for row in cursor.fetchall()]

@@ -12,6 +12,7 @@ from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, ClassVar
 
+from dbdyno.contract import StoreDocument
 from dbdyno.errors import UserError
 from dbdyno.experiment.password import VARIABLE as PASSWORD_VARIABLE
 from dbdyno.experiment.system_spec import SystemSpec
@@ -20,6 +21,7 @@ from dbdyno.leftovers.shared_memory import remove_shared_memory
 from dbdyno.results.stated import ServerStated
 from dbdyno.systems.actions import OUTAGES, Actions
 from dbdyno.systems.analyst import Analyst
+from dbdyno.systems.answers import Answer
 from dbdyno.systems.base import LOOPBACK, Durability, Launch, numbers_of
 from dbdyno.systems.builds.config import assignments
 from dbdyno.systems.builds.layout import Layout, beside
@@ -159,7 +161,7 @@ class PostgreSQLServer(Server):
             )
         return {row["name"].lower(): Setting(**row) for row in rows}
 
-    def _query(self, statement: str, *parameters: Any) -> list[dict[str, Any]]:
+    def _query(self, statement: str, *parameters: Any) -> list[Answer]:
         with connect(self.endpoint) as connection:
             return connection.execute(statement, parameters).fetchall()
 
@@ -224,7 +226,7 @@ class PostgreSQLServer(Server):
         variables |= {"passfile": str(entry), **(endpoint.tls.libpq() if endpoint.tls else {})}
         return known | {f"PG{key.upper()}": str(value) for key, value in variables.items()}
 
-    def store_plan(self, secrets: list[str]) -> dict[str, Any]:
+    def store_plan(self, secrets: list[str]) -> StoreDocument:
         return {
             "kind": "postgres",
             "address": self.endpoint.address(),

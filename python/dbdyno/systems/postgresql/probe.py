@@ -8,9 +8,10 @@ from __future__ import annotations
 
 from functools import partial
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from dbdyno.errors import RunFailed
+from dbdyno.systems.answers import Answer
 from dbdyno.systems.later import LaterModule
 from dbdyno.systems.postgresql import block_io as postgresql_io
 from dbdyno.systems.probe import ANSWER_TIMEOUT_S, Probe, Waits, named, shortest_s
@@ -67,7 +68,7 @@ _WAITS = (
 _PREPARED = b"dbdyno_waits"
 
 
-def connect(endpoint: Endpoint, options: str = "") -> psycopg.Connection[dict[str, Any]]:
+def connect(endpoint: Endpoint, options: str = "") -> psycopg.Connection[Answer]:
     """Return a connection of its own transaction for each statement; raises psycopg.OperationalError.
 
     options: settings for it, as the server's command line has them. It has TLS where the endpoint has, and else none is
@@ -77,7 +78,7 @@ def connect(endpoint: Endpoint, options: str = "") -> psycopg.Connection[dict[st
     if endpoint.socket:
         # libpq takes a socket as its directory and the port that its name ends in.
         host, port = str(Path(endpoint.socket).parent), int(endpoint.socket.rpartition(".")[2])
-    encryption: dict[str, Any] = dict(endpoint.tls.libpq()) if endpoint.tls else {"sslmode": "disable"}
+    encryption: Answer = dict(endpoint.tls.libpq()) if endpoint.tls else {"sslmode": "disable"}
     return psycopg.connect(
         host=host,
         port=port,
@@ -93,14 +94,14 @@ def connect(endpoint: Endpoint, options: str = "") -> psycopg.Connection[dict[st
     )
 
 
-def existing_views(connection: psycopg.Connection[dict[str, Any]], views: list[str]) -> list[str]:
+def existing_views(connection: psycopg.Connection[Answer], views: list[str]) -> list[str]:
     """Return those of `views` that this version of the server has."""
     rows = connection.execute("SELECT viewname FROM pg_views WHERE schemaname = 'pg_catalog'").fetchall()
     there = {row["viewname"] for row in rows}
     return [view for view in views if view in there]
 
 
-def statistics(connection: psycopg.Connection[dict[str, Any]], view: str) -> dict[str, Any]:
+def statistics(connection: psycopg.Connection[Answer], view: str) -> Answer:
     """Return the row of a statistics view that is about the server, or about this database."""
     if view == "pg_stat_user_tables":
         return connection.execute(f"SELECT sum(n_dead_tup) AS n_dead_tup FROM {view}").fetchone() or {}
@@ -119,7 +120,7 @@ class PostgreSQLProbe(Probe):
         """Take where the server answers."""
         super().__init__(server)
         self._endpoint = endpoint
-        self._connection: psycopg.Connection[dict[str, Any]] | None = None
+        self._connection: psycopg.Connection[Answer] | None = None
         self._views: list[str] = []
         self._io_question: str | None = None
 
@@ -135,7 +136,7 @@ class PostgreSQLProbe(Probe):
         except psycopg.Error as error:
             raise self._gone(error) from None
 
-    def _ask_how_it_shows_io(self, connection: psycopg.Connection[dict[str, Any]]) -> str | None:
+    def _ask_how_it_shows_io(self, connection: psycopg.Connection[Answer]) -> str | None:
         if existing_views(connection, [postgresql_io.VIEW]):
             return postgresql_io.question(connection)
         self.not_shown[f"store.{self.server}.page_writers"] = f"{postgresql_io.VIEW} is there since PostgreSQL 16"
@@ -144,7 +145,7 @@ class PostgreSQLProbe(Probe):
     def _gone(self, error: Exception | str) -> RunFailed:
         return RunFailed(f"{self.server} does not show its figures: {' '.join(str(error).split())}")
 
-    def _opened(self) -> psycopg.Connection[dict[str, Any]]:
+    def _opened(self) -> psycopg.Connection[Answer]:
         if self._connection is None:
             raise self._gone("not connected")
         return self._connection

@@ -9,12 +9,14 @@ from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, ClassVar
 
+from dbdyno.contract import StoreDocument
 from dbdyno.errors import UserError
 from dbdyno.experiment.password import VARIABLE as PASSWORD_VARIABLE
 from dbdyno.experiment.system_spec import SystemSpec
 from dbdyno.experiment.workloads import ADD, DELETE, EXPIRE, FIND_UNIQUE, GET, GET_MANY, INSERT, PUT, SUM, UPDATE
 from dbdyno.results.stated import ServerStated
 from dbdyno.systems.actions import OUTAGES
+from dbdyno.systems.answers import Answer
 from dbdyno.systems.base import Durability, Launch, numbers_of
 from dbdyno.systems.builds.config import directives
 from dbdyno.systems.builds.layout import Layout, beside
@@ -128,7 +130,7 @@ class RedisServer(Server):
                 return None
             return dict(configuration)
 
-    def _info(self) -> dict[str, Any]:
+    def _info(self) -> Answer:
         with self.asking():
             info: Any = self._client().info()
             return dict(info)
@@ -161,7 +163,7 @@ class RedisServer(Server):
     def probes(self) -> list[Probe]:
         return [RedisProbe(self.server_name, self._client(ANSWER_TIMEOUT_S))]
 
-    def store_plan(self, secrets: list[str]) -> dict[str, Any]:
+    def store_plan(self, secrets: list[str]) -> StoreDocument:
         return {
             "kind": "redis",
             "address": self.endpoint.address(),

@@ -1,7 +1,6 @@
 """The address and login of a server, whether dbdyno started it or not."""
 
 from dataclasses import dataclass, field
-from typing import Any
 
 from dbdyno.errors import UserError
 from dbdyno.experiment.password import FILE_VARIABLE, VARIABLE, given_password
@@ -40,11 +39,11 @@ class Endpoint:
         """Return the settings of the connection that differ from the default."""
         return {"connect": "socket"} if self.socket else {}
 
-    def address(self) -> dict[str, Any]:
+    def address(self) -> dict[str, str | int]:
         """Return the plan's `address`."""
         return {"unix": self.socket} if self.socket else {"host": self.host, "port": self.port}
 
-    def encryption(self) -> dict[str, Any] | None:
+    def encryption(self) -> dict[str, str | None] | None:
         """Return the plan's `tls`."""
         return self.tls.plan() if self.tls else None
 

@@ -60,7 +60,7 @@ class Tls:
     verify: str
     ca: str | None = None
 
-    def plan(self) -> dict[str, Any]:
+    def plan(self) -> dict[str, str | None]:
         """Return the plan's `tls`."""
         return {"verify": self.verify, "ca": self.ca}
 
