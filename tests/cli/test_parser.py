@@ -80,4 +80,4 @@ def test_a_list_loads_no_driver_and_no_arithmetic(name, tmp_path):
 def test_a_table_loads_no_driver_no_plots_and_no_solver(finished, tmp_path):
     loaded = modules_of(["show", str(Path("runs").resolve() / next(Path("runs").iterdir()).name)], tmp_path)
     assert "dbdyno.report.summary" in loaded
-    assert not RARE & loaded and "dbdyno.systems" not in loaded
+    assert not (RARE | {"multiprocessing"}) & loaded and "dbdyno.systems" not in loaded

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from concurrent.futures import ProcessPoolExecutor
+from concurrent import futures
 from dataclasses import replace
 from pathlib import Path
 
@@ -48,7 +48,7 @@ def _read(folder: Path) -> Run:
     ]
     size_bytes = sum(records.stat().st_size for records in unread)
     if size_bytes > PARALLEL_ABOVE_BYTES:
-        with ProcessPoolExecutor() as pool:
+        with futures.ProcessPoolExecutor() as pool:
             read = tuple(pool.map(read_trial, trials))
     else:
         read = tuple(map(read_trial, trials))
