@@ -1,6 +1,7 @@
 """Every error is one line with its status, and passwords are where nobody else can look."""
 
 import os
+import pty
 import signal
 import subprocess
 import sys
@@ -85,6 +86,17 @@ def in_python(before):
     listed = "from dbdyno.__main__ import start\nsys.argv = ['dbdyno', 'list']\nstart()"
     command = [sys.executable, "-c", program + listed]
     return subprocess.run(command, env=ENVIRONMENT, capture_output=True, text=True, check=False)
+
+
+def test_on_a_terminal_a_message_breaks_at_spaces():
+    reader, terminal = pty.openpty()
+    command = [*PYTHON, "run", "nosuch"]
+    subprocess.run(command, env=ENVIRONMENT | {"COLUMNS": "40"}, stderr=terminal, check=False)
+    os.close(terminal)
+    first, *others = os.read(reader, 10_000).decode().splitlines()
+    os.close(reader)
+    assert first.startswith("dbdyno: 'nosuch' is neither") and others
+    assert max(map(len, [first, *others])) <= 40 and all(line.startswith("  ") for line in others)
 
 
 def test_without_a_command_there_is_help(dbdyno):

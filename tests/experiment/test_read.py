@@ -149,8 +149,8 @@ def test_what_can_be_no_path_is_neither_a_file_nor_an_experiment(name):
         find_experiment(name)
 
 
-def test_a_name_that_is_nothing_is_refused_with_those_there_are():
-    with pytest.raises(UserError, match=r"did you mean 'game'.*point-get"):
+def test_a_name_that_is_nothing_is_refused_with_one_that_is_close():
+    with pytest.raises(UserError, match=r"did you mean 'game'\? `dbdyno list` names them all\."):
         find_experiment("gaem")
 
 

@@ -11,7 +11,7 @@ COMMANDS = {
     "list": "List experiments, systems and workloads.",
     "show": "Print what a run found.",
     "explain": "Say what limited each trial, and what to try next.",
-    "export": "Write runs for other programs: CSV, Parquet, JUnit …",
+    "export": "Write runs as CSV, Parquet, JUnit and other formats.",
     "report": "Write the report of a run again.",
     "index": "Write one page over the runs in a folder.",
     "serve": "Show the running trial and all runs in a browser.",

@@ -1,8 +1,11 @@
 """The command line: parse, call, print. Here every error becomes a line and a status."""
 
+import shutil
 import signal
 import sys
+import textwrap
 from contextlib import suppress
+from functools import partial
 from types import FrameType
 
 import click
@@ -73,5 +76,14 @@ def _where_to_look(error: click.ClickException) -> str:
 def _say(message: str, status: int) -> int:
     # The terminal may be gone.
     with suppress(OSError):
-        print(f"dbdyno: {redact(message)}", file=sys.stderr)
+        print(_fitted(f"dbdyno: {redact(message)}"), file=sys.stderr)
     return status
+
+
+def _fitted(message: str) -> str:
+    """Return a message with its lines broken at spaces if a terminal shows it; a path or a command stays whole."""
+    if not sys.stderr.isatty():
+        return message
+    width = shutil.get_terminal_size().columns
+    wrap = partial(textwrap.fill, width=width, subsequent_indent="  ", break_long_words=False, break_on_hyphens=False)
+    return "\n".join(line if len(line) <= width else wrap(line) for line in message.split("\n"))

@@ -49,7 +49,7 @@ def find_experiment(name_or_file: str) -> Path:
         return path
     hint = did_you_mean(name_or_file, shipped)
     raise UserError(
-        f"'{cut(name_or_file)}' is neither a file nor a shipped experiment{hint} Shipped are {', '.join(shipped)}."
+        f"'{cut(name_or_file)}' is neither a file nor a shipped experiment{hint} `dbdyno list` names them all."
     )
 
 
