@@ -12,7 +12,7 @@ def test_failures_come_before_doubts(run_document):
     styles = [style for _, style in ordered]
     assert styles[0] == BAD and ordered[0][0].startswith("This run ")
     assert any(sentence.startswith("valkey was skipped: ") for sentence, _ in ordered)
-    assert any(sentence == "1 answers were wrong." for sentence, _ in ordered)
+    assert any(sentence == "1 answer was wrong." for sentence, _ in ordered)
     assert any("operations failed; most: " in sentence for sentence, _ in ordered)
     assert ordered[-1][0].startswith("Trials under 30 s") or "Trials under 30 s" in " ".join(said(run_document))
 

@@ -6,6 +6,7 @@ import re
 import pytest
 from rich.console import Console
 
+from dbdyno.report.cautions import cautions
 from dbdyno.report.details import print_details, print_document
 from dbdyno.report.headline import headline
 
@@ -36,10 +37,19 @@ def test_rows_stand_under_their_headings(run_document):
 
 def test_failures_are_marked_with_their_reasons(run_document):
     text = printed(run_document, 120)
-    assert "1 WRONG           –  FAILED" in text and "CUT" in text
+    assert re.search(r"1 WRONG +–  FAILED", text) and "CUT" in text
     assert "mariadb, 4 clients: failed: mariadb was killed (signal 9)" in text
-    assert "valkey: skipped: valkey-server is not installed" in text
+    assert "valkey was skipped: valkey-server is not installed" in text
     assert "No interval, no winner: one trial each." in " ".join(text.split())
+
+
+def test_every_caution_of_the_summary_is_there(run_document):
+    busy = dict(run_document["trials"][0], others_cores=1.5)
+    document = dict(run_document, trials=[busy, *run_document["trials"][1:]])
+    text = " ".join(printed(document, 120).split())
+    sentences = [sentence for sentence, _ in cautions(document) if not sentence.startswith(("≥:", "behind:"))]
+    assert any(sentence.startswith("Other processes") for sentence in sentences)
+    assert all(" ".join(sentence.split()) in text for sentence in sentences)
 
 
 def test_repetitions_get_their_column(plain):

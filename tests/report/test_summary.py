@@ -79,6 +79,22 @@ def test_at_most_three_cautions_and_how_many_more(run_document):
     assert 3 <= end - begin - 1 <= 5 and lines[end + 1] == ""
 
 
+def test_a_caution_is_printed_whole_or_counted(run_document):
+    warnings = ["the first " + "takes two lines " * 7, "the second " + "takes two lines " * 7, "the third has no room"]
+    trial = dict(run_document["trials"][0], warnings=warnings, mismatches=0, errors=0)
+    quiet = dict(run_document, trials=[trial], state="complete", skipped=[], left_out=[])
+    text = " ".join(printed(dict(quiet, fairness=dict(quiet["fairness"], systems=[]))).split())
+    assert "…" not in text and " ".join(warnings[0].split()) in text and "more: dbdyno show last --details" in text
+
+
+def test_a_message_longer_than_its_room_says_where_it_is_in_full(run_document):
+    trial = dict(run_document["trials"][0], mismatches=0, errors=0)
+    failed = dict(run_document, trials=[trial], state="failed", reason="a word " * 200, skipped=[], left_out=[])
+    lines = printed(dict(failed, fairness=dict(failed["fairness"], systems=[]))).splitlines()
+    cut = next(number for number, line in enumerate(lines) if line.endswith(" …"))
+    assert lines[cut - 3].startswith("  This run failed: a word") and "dbdyno show last --details" in lines[cut + 1]
+
+
 def test_what_failed_and_what_is_missing_is_in_its_cell(run_document):
     rows = [line.split() for line in printed(run_document, 160).splitlines()]
     by_name = {row[0]: row for row in rows if len(row) > 4}

@@ -24,6 +24,7 @@ def test_each_limit_can_be_spoken_of(limit):
 
 def test_a_store_inside_the_load_client_has_no_server():
     assert (noun_of(SERVER_CPU), noun_of(SERVER_CPU, embedded=True)) == ("the server's CPU", "the CPU")
+    assert (label_of(SERVER_CPU), label_of(SERVER_CPU, embedded=True)) == ("server CPU", "CPU")
     limit = LIMITS[SERVER_CPU]
     assert (limit.held_of(False), limit.held_of(True)) == (
         "on the server's CPU or waiting for it",

@@ -35,7 +35,7 @@ def _failures(document: RunDocument) -> Iterator[tuple[str, str]]:
             yield f"{name} was {what}" if what.startswith("skipped") else f"{name}: {what}", WARNING
     wrong = sum(trial["mismatches"] for trial in document["trials"])
     if wrong:
-        yield f"{wrong:,} answers were wrong.", BAD
+        yield "1 answer was wrong." if wrong == 1 else f"{wrong:,} answers were wrong.", BAD
     for sentence in events.failures(document["trials"]):
         yield f"{sentence}.", WARNING
     # Operations must fail when the store is killed.

@@ -8,10 +8,10 @@ from typing import Literal
 
 from rich.console import Console
 
+from dbdyno.report.cautions import cautions
 from dbdyno.report.core import words
 from dbdyno.report.core.documents import RunDocument, TrialDocument
 from dbdyno.report.core.loads import is_open, time_label, time_name, times_us
-from dbdyno.report.core.steadiness import remarks
 from dbdyno.report.core.terminal import Column, heading, print_columns, say
 from dbdyno.report.document import document
 from dbdyno.report.sections import capacity, crashes, events, locks, replication
@@ -19,7 +19,7 @@ from dbdyno.report.sections.analyses import analysed, print_analyses
 from dbdyno.report.sections.client_groups import print_client_groups
 from dbdyno.report.sections.copies import copied, print_copies
 from dbdyno.report.sections.fairness import print_card, print_command
-from dbdyno.report.sections.hosts import host_in_words, worsened
+from dbdyno.report.sections.hosts import host_in_words
 from dbdyno.report.sections.kinds import kinds_of, print_kinds
 from dbdyno.report.sections.libraries import understated
 from dbdyno.results.model import Run
@@ -30,6 +30,8 @@ _STYLES = {"complete": "", "failed": "bold red", "interrupted": "yellow"}
 _GIVE_UP_FIRST = ("p95", "reads\nverified", "server\nCPU µs", "client\nCPU µs", "steady", "max", "limit")
 """Columns that a narrow terminal leaves out, in this order."""
 
+_MARKS_OF_SUMMARY = ("≥:", "behind:")
+"""Cautions that begin like this explain marks in the table of the summary."""
 _FLOOR = "Floor: the 1st percentile of the seconds, of their median."
 
 
@@ -159,7 +161,9 @@ def _figures(trials: list[TrialDocument]) -> list[_Figure]:
 
 
 def _limit(trial: TrialDocument) -> str:
-    return label_of(verdict.limit) if (verdict := trial.get("verdict")) else words.UNKNOWN
+    if verdict := trial.get("verdict"):
+        return label_of(verdict.limit, bool(trial.get("embedded")))
+    return words.UNKNOWN
 
 
 def _left_over(trials: list[TrialDocument]) -> list[_Figure]:
@@ -262,18 +266,15 @@ def _is_specific(trials: Sequence[TrialDocument]) -> bool:
 
 
 def _remarks(run_document: RunDocument) -> Iterator[str]:
-    """Yield what is missing, what must not be used, and what makes figures doubtful."""
-    yield from (f"{name}: {what}" for name, what in words.not_complete(run_document))
-    yield from (f"{name}: {warning}" for name, warning in words.warnings_by_text(run_document))
-    yield from events.failures(run_document["trials"])
-    trials, environment = run_document["trials"], run_document["environment"]
-    # Queries have no steady state.
-    if not _is_specific(trials):
-        yield from remarks([trial for trial in trials if trial["system"] is not None])
-    said = (words.client_limited(run_document), words.run_state(run_document), words.durability_caution(run_document))
-    yield from filter(None, said)
-    for line in worsened(environment.get("measured"), environment.get("measured_after")):
-        yield f"The host was worse after the run: {line}."
+    """Yield every caution of the run once, with those that the summary shows as marks or leaves to other sentences."""
+    yield from dict.fromkeys(
+        (
+            *(sentence for sentence, _ in cautions(run_document) if not sentence.startswith(_MARKS_OF_SUMMARY)),
+            *(f"{name}: {what}" for name, what in words.not_complete(run_document) if not what.startswith("skipped")),
+            *(f"{name}: {warning}" for name, warning in words.warnings_by_text(run_document)),
+            *filter(None, (words.client_limited(run_document), words.durability_caution(run_document))),
+        )
+    )
 
 
 def _host(run_document: RunDocument) -> Iterator[str]:

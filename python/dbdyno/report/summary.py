@@ -10,12 +10,12 @@ from rich.console import Console
 from rich.text import Text
 
 from dbdyno.report.answer import answer
-from dbdyno.report.cautions import BAD, cautions
+from dbdyno.report.cautions import cautions
 from dbdyno.report.core import words
 from dbdyno.report.core.documents import RunDocument, TrialDocument
 from dbdyno.report.core.loads import Load, is_open, load_of, loads, share_of, time_name, times_us
 from dbdyno.report.core.names import short_names
-from dbdyno.report.core.terminal import Column, print_columns, say, shortened
+from dbdyno.report.core.terminal import Column, print_columns, say, shortened, wrapped
 from dbdyno.report.core.times import TimeName
 from dbdyno.report.details import print_specific
 from dbdyno.report.document import document
@@ -28,7 +28,8 @@ from dbdyno.results.rivals import base_of
 from dbdyno.verdict.limits import label_of
 
 INDENT = 2
-MOST_CAUTIONS = 3
+MOST_CAUTIONS, MOST_CAUTION_LINES = 3, 4
+"""Cautions are printed whole, the most serious first, until either is reached."""
 _STATES = {"failed": "FAILED", "interrupted": "CUT"}
 _GIVE_UP_LOADS, _GIVE_UP_SHARES, _GIVE_UP_KINDS, _GIVE_UP_P99 = 100, 60, 40, 20
 """The order in which a narrow terminal drops columns: loads in between go first."""
@@ -118,12 +119,18 @@ def _next_steps(run_document: RunDocument) -> list[NextStep]:
 
 
 def _print_cautions(run_document: RunDocument, places: Places, console: Console) -> None:
-    all_cautions = cautions(run_document)
-    kept = all_cautions[:MOST_CAUTIONS]
-    for sentence, style in kept:
-        say(console, shortened(sentence, console.width - INDENT, 3 if style == BAD else 1), style, INDENT)
-    if left := len(all_cautions) - len(kept):
-        say(console, f"{left} more: dbdyno show {places.run} --details", "yellow", INDENT)
+    """Print the cautions that fit whole, and the command for the others. The first may be cut: a server said it."""
+    every, room, width = cautions(run_document), MOST_CAUTION_LINES, console.width - INDENT
+    left = len(every)
+    for sentence, style in every[:MOST_CAUTIONS]:
+        lines = len(wrapped(sentence, width))
+        if lines > room and left < len(every):
+            break
+        say(console, shortened(sentence, width, room), style, INDENT)
+        room -= lines
+        left -= 1
+    if left or room < 0:
+        say(console, f"{f'{left} more' if left else 'in full'}: dbdyno show {places.run} --details", "yellow", INDENT)
 
 
 def _title(run_document: RunDocument) -> Text:
@@ -283,8 +290,7 @@ def _share_columns(keys: Sequence[tuple[str, str | None]], run_document: RunDocu
 
 def _limit(trial: TrialDocument | None) -> str:
     """Return what limited a trial, in a word or two; with `?` if the confidence is low."""
-    verdict = trial.get("verdict") if trial else None
-    if not verdict:
+    if not trial or not (verdict := trial.get("verdict")):
         return words.UNKNOWN
-    sure = verdict.confidence != "low" or label_of(verdict.limit) == "unknown"
-    return label_of(verdict.limit) + ("" if sure else "?")
+    label = label_of(verdict.limit, bool(trial.get("embedded")))
+    return label if verdict.confidence != "low" or label == "unknown" else f"{label}?"

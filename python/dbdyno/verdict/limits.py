@@ -76,7 +76,7 @@ class Limit:
         inside: of a limit inside the storage engine, which neither waits nor processors show: what says that it was it.
         rule: when `inside` says so, with its figures, for docs/statistics.md, section 5.4.
         seen_as: the limits that the time budget shows in the place of one inside the storage engine.
-        embedded: noun and `held` of a store that runs inside the load client, if these differ.
+        embedded: label, noun and `held` of a store that runs inside the load client, if these differ.
         opening: of the sentence, if it is not "Limited by" and the noun.
     """
 
@@ -95,12 +95,16 @@ class Limit:
     inside: Evidence | None = None
     rule: str = ""
     seen_as: frozenset[str] = frozenset()
-    embedded: tuple[str, str] | None = None
+    embedded: tuple[str, str, str] | None = None
     opening: str | None = None
+
+    def label_of(self, embedded: bool) -> str:
+        """Return its label for an embedded store, or for another."""
+        return self.embedded[0] if embedded and self.embedded else self.label
 
     def noun_of(self, embedded: bool) -> str:
         """Return its noun for an embedded store, or for another."""
-        return self.embedded[0] if embedded and self.embedded else self.noun
+        return self.embedded[1] if embedded and self.embedded else self.noun
 
     def opening_of(self, embedded: bool) -> str:
         """Return what the sentence about an embedded store, or about another, begins with."""
@@ -108,7 +112,7 @@ class Limit:
 
     def held_of(self, embedded: bool) -> str:
         """Return where the operations are that it holds, for an embedded store, or for another."""
-        return self.embedded[1] if embedded and self.embedded else self.held
+        return self.embedded[2] if embedded and self.embedded else self.held
 
 
 def _percent(share: float) -> str:
@@ -156,7 +160,7 @@ _TABLE = (
             Band("server_cpu_wait", "#56b4e9", "cpu_wait", ("run_queue_s_total",)),
         ),
         resource=Resource.SERVER_CPU,
-        embedded=("the CPU", "on the CPU or waiting for it"),
+        embedded=("CPU", "the CPU", "on the CPU or waiting for it"),
     ),
     Limit(
         SERVER_THREAD,
@@ -324,6 +328,6 @@ def noun_of(limit: str, embedded: bool = False) -> str:
     return LIMITS[limit].noun_of(embedded) if limit in LIMITS else limit
 
 
-def label_of(limit: str) -> str:
+def label_of(limit: str, embedded: bool = False) -> str:
     """Return a limit's label; one that this version does not know is called by its name."""
-    return LIMITS[limit].label if limit in LIMITS else limit
+    return LIMITS[limit].label_of(embedded) if limit in LIMITS else limit
