@@ -10,6 +10,11 @@ BIN := $(VENV)/bin
 # One target directory for the wheel and for cargo, whatever the person's own cargo configuration says.
 export CARGO_TARGET_DIR := $(CURDIR)/target
 
+# A fresh clone compiles nothing twice.
+ifeq ($(CI),true)
+export CARGO_INCREMENTAL := 0
+endif
+
 # rustup installs here, and until the next login no PATH knows it.
 export PATH := $(PATH):$(HOME)/.cargo/bin
 
