@@ -79,8 +79,11 @@ class ChangesDocument(TypedDict):
     before: Sequence[int | None]
     added: int
     maybe_added: int
+    maybe_subtracted: int
     inserted: int
     maybe_inserted: int
+    deleted: int
+    maybe_deleted: int
 
 
 class PlanDocument(TypedDict):

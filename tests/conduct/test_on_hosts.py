@@ -108,8 +108,11 @@ def test_the_verifier_is_told_what_all_hosts_changed(run):
         "before": [None, 5],
         "added": 6,
         "maybe_added": 0,
+        "maybe_subtracted": 0,
         "inserted": 0,
         "maybe_inserted": 0,
+        "deleted": 0,
+        "maybe_deleted": 0,
     }
 
 

@@ -158,7 +158,8 @@ def phase(name, plan, behaviour):
     if name == "run":
         run(plan, behaviour)
         if plan["clients"]["count"] < plan["clients"]["of"]:
-            emit("changes", before=[None, 5], added=3, maybe_added=0, inserted=0, maybe_inserted=0)
+            unknown = dict.fromkeys(("maybe_added", "maybe_subtracted", "maybe_inserted", "maybe_deleted"), 0)
+            emit("changes", before=[None, 5], added=3, inserted=0, deleted=0, **unknown)
     if name == "verify":
         wrong = bool(behaviour.get("wrong_check"))
         emit("check", name="rows", expected=10, found=None, ok=None, note="this store cannot tell")

@@ -150,6 +150,7 @@ def test_a_common_gap_stands_in_the_second_in_which_it_ended():
 
 
 def test_changes_are_added_and_what_was_before_is_kept():
-    some = {"added": 3, "maybe_added": 1, "inserted": 0, "maybe_inserted": 0}
+    rows = {"inserted": 0, "maybe_inserted": 5, "deleted": 6, "maybe_deleted": 7}
+    some = {"added": 3, "maybe_added": 1, "maybe_subtracted": 2, **rows}
     merged = merge_changes([{"before": [None, None], **some}, {"record": "changes", "before": [None, 12], **some}])
-    assert merged == {"before": [None, 12], "added": 6, "maybe_added": 2, "inserted": 0, "maybe_inserted": 0}
+    assert merged == {"before": [None, 12], **{key: 2 * count for key, count in some.items()}}

@@ -20,6 +20,7 @@ use crate::interval::Times;
 use crate::recorder::Recorder;
 use crate::records::Place;
 use crate::trial::Trial;
+use crate::writes::{Open, Writes};
 
 /// How often a client that is ready looks whether the run begins. The beginning is announced earlier than that.
 pub const START_POLL_NS: u64 = 20_000_000;
@@ -72,6 +73,7 @@ pub struct Client {
     is_conflict: bool,
     /// The step that stands for this kind of transaction, or for a part of it and then when that began.
     kind: Option<(usize, Option<u64>)>,
+    open: Open,
 }
 
 impl Client {
@@ -94,6 +96,7 @@ impl Client {
             retries: 0,
             is_conflict: false,
             kind: None,
+            open: Open::default(),
         }
     }
 
@@ -186,6 +189,7 @@ impl Client {
     #[cold]
     async fn after_failure(&mut self, workload: &AnyWorkload, choices: &mut Choices) -> Result<(), Failed> {
         loop {
+            self.open.abandon();
             let abandoned = match &mut self.session {
                 Some(session) => session.abandon().await,
                 None => Ok(()),
@@ -299,6 +303,12 @@ impl Client {
                 Ok(())
             }
         }
+    }
+
+    /// Counts what an operation has written, as its result says.
+    #[inline]
+    fn wrote(&mut self, result: &Result<bool, Failure>, writes: &Writes) {
+        self.open.wrote(result, writes, &mut self.thread.recorder.borrow_mut().totals.written);
     }
 
     /// Waits as a request and its answer would on a longer way, before the request: it is in the operation's service time.

@@ -23,6 +23,7 @@ mod session;
 mod signals;
 mod trial;
 mod usage;
+mod writes;
 
 use std::process::ExitCode;
 use std::sync::Arc;

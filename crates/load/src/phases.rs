@@ -119,10 +119,9 @@ impl<'a> Execution<'a> {
             return (changes.before(), changes.totals());
         }
         if self.plan.has(Phase::Run) && self.plan.clients.is_part() {
-            let changes = Changes::new(&before, &totals);
-            self.records.write(&json!({"record": "changes", "before": changes.before, "added": changes.added,
-                "maybe_added": changes.maybe_added, "inserted": changes.inserted,
-                "maybe_inserted": changes.maybe_inserted}));
+            let mut record = json!(Changes::new(&before, &totals.written));
+            record["record"] = "changes".into();
+            self.records.write(&record);
         }
         (before, totals)
     }
@@ -261,9 +260,7 @@ impl<'a> Execution<'a> {
         let Clients { first, .. } = self.plan.clients;
         let is_checked = self.plan.has(Phase::Verify) || (self.plan.clients.is_part() && first == 0);
         let now = |check: &Check| match *check {
-            Check::SumOfIncrements { table, column } if is_checked => {
-                Ok(with_session(&self.store, async move |session| session.sum(table, column).await)?)
-            }
+            Check::SumOfIncrements { ref columns } if is_checked => self.sum(columns),
             Check::RowsInserted { table } if is_checked => {
                 let rows = with_session(&self.store, async move |session| session.count(table).await)?;
                 Ok(rows.map(i128::from))
@@ -318,8 +315,8 @@ impl<'a> Execution<'a> {
                 Check::RowCount { table } => self.records.write(&self.check_count(table)?),
                 Check::SumOfIncrements { .. } | Check::RowsInserted { .. }
                     if !self.plan.has(Phase::Run) && self.plan.changes.is_none() => {}
-                Check::SumOfIncrements { table, column } => {
-                    self.records.write(&self.check_sum(table, column, before, totals)?);
+                Check::SumOfIncrements { ref columns } => {
+                    self.records.write(&self.check_sum(columns, before, totals)?);
                 }
                 Check::FindsNothing { ref what, ref query } => self.records.write(&self.check_query(what, query)?),
                 Check::RowsInserted { table } => self.check_inserted(table, before, totals)?,
@@ -353,9 +350,7 @@ impl<'a> Execution<'a> {
             let columns: Vec<&str> = index.columns.iter().map(|&i| schema.columns[i].name.as_str()).collect();
             counted.push((format!("rows added to the index {}.{}", schema.name, columns.join(",")), rows));
         }
-        let fewer = i128::from(totals.deleted) + i128::from(totals.maybe_deleted);
-        let least = i128::from(totals.inserted) - fewer;
-        let unknown = i128::from(totals.maybe_inserted) + i128::from(totals.maybe_deleted);
+        let (least, unknown) = totals.written.growth_of_rows();
         for (name, rows) in counted {
             let grown = before.zip(rows).map(|(before, rows)| i128::from(rows) - before);
             self.records.write(&self.growth(&name, least, unknown, grown));
@@ -371,12 +366,26 @@ impl<'a> Execution<'a> {
             "ok": counted.map(|n| n == rows), "note": note}))
     }
 
-    fn check_sum(&self, table: usize, column: usize, before: Option<i128>, totals: &Totals) -> Result<Value, Outcome> {
-        let after = with_session(&self.store, async move |session| session.sum(table, column).await)?;
-        let table = &self.workload.tables()[table];
-        let name = format!("growth of the sum of {}.{}", table.name, table.columns[column].name);
+    /// The sum of all these columns; `None` if the store cannot tell.
+    fn sum(&self, columns: &[(usize, usize)]) -> Result<Option<i128>, Outcome> {
+        let mut all = Some(0);
+        for &(table, column) in columns {
+            let sum = with_session(&self.store, async move |session| session.sum(table, column).await)?;
+            all = all.zip(sum).map(|(all, sum)| all + sum);
+        }
+        Ok(all)
+    }
+
+    fn check_sum(&self, columns: &[(usize, usize)], before: Option<i128>, totals: &Totals) -> Result<Value, Outcome> {
+        let after = self.sum(columns)?;
+        let named = |&(table, column): &(usize, usize)| {
+            let table = &self.workload.tables()[table];
+            format!("{}.{}", table.name, table.columns[column].name)
+        };
+        let names = columns.iter().map(named).collect::<Vec<_>>().join(" and ");
         let grown = before.zip(after).map(|(before, after)| after - before);
-        Ok(self.growth(&name, i128::from(totals.added), i128::from(totals.maybe_added), grown))
+        let (least, unknown) = totals.written.growth_of_sum();
+        Ok(self.growth(&format!("growth of the sum of {names}"), least, unknown, grown))
     }
 
     /// As [`growth`]; of writes that nobody acknowledged nothing is claimed.

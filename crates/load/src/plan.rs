@@ -6,12 +6,13 @@ use std::path::PathBuf;
 use dbdyno_net::Engine;
 use dbdyno_stores::{Config, Schema};
 use dbdyno_workloads::AnyWorkload;
-use serde::Deserialize;
+use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value};
 
 use crate::arrivals::ArrivalsPlan;
 use crate::pace::{GroupPlan, Pace, ThinkTime};
 use crate::recorder::Totals;
+use crate::writes::{Writes, Written};
 
 pub const CONTRACT: u32 = 1;
 /// Requests sent at once: their answers must fit the sockets' buffers, or both sides wait for each other.
@@ -125,22 +126,33 @@ pub struct Plan {
 }
 
 /// The changes of a run in the store, by several programs together.
-#[derive(Clone, Debug, Default, Deserialize, PartialEq, Eq)]
+#[derive(Clone, Debug, Default, Deserialize, PartialEq, Eq, Serialize)]
 #[serde(deny_unknown_fields)]
 pub struct Changes {
     /// For each check, the sum or the number of rows before the run; none if nobody asked or the store cannot tell.
     pub before: Vec<Option<i64>>,
+    /// The net increments.
     pub added: i64,
     pub maybe_added: i64,
+    pub maybe_subtracted: i64,
     pub inserted: u64,
     pub maybe_inserted: u64,
+    pub deleted: u64,
+    pub maybe_deleted: u64,
 }
 
 impl Changes {
-    pub fn new(before: &[Option<i128>], totals: &Totals) -> Self {
-        let before = before.iter().map(|sum| sum.and_then(|sum| i64::try_from(sum).ok())).collect();
-        let &Totals { added, maybe_added, inserted, maybe_inserted, .. } = totals;
-        Self { before, added, maybe_added, inserted, maybe_inserted }
+    pub fn new(before: &[Option<i128>], &Written { surely, maybe }: &Written) -> Self {
+        Self {
+            before: before.iter().map(|sum| sum.and_then(|sum| i64::try_from(sum).ok())).collect(),
+            added: surely.added - surely.subtracted,
+            maybe_added: maybe.added,
+            maybe_subtracted: maybe.subtracted,
+            inserted: surely.inserted,
+            maybe_inserted: maybe.inserted,
+            deleted: surely.deleted,
+            maybe_deleted: maybe.deleted,
+        }
     }
 
     pub fn before(&self) -> Vec<Option<i128>> {
@@ -148,8 +160,14 @@ impl Changes {
     }
 
     pub fn totals(&self) -> Totals {
-        let &Self { added, maybe_added, inserted, maybe_inserted, .. } = self;
-        Totals { added, maybe_added, inserted, maybe_inserted, ..Totals::default() }
+        let surely = Writes { added: self.added, subtracted: 0, inserted: self.inserted, deleted: self.deleted };
+        let maybe = Writes {
+            added: self.maybe_added,
+            subtracted: self.maybe_subtracted,
+            inserted: self.maybe_inserted,
+            deleted: self.maybe_deleted,
+        };
+        Totals { written: Written { surely, maybe }, ..Totals::default() }
     }
 }
 

@@ -10,6 +10,7 @@ use dbdyno_stores::CacheCounters;
 use crate::gaps::GapFinder;
 use crate::interval::{Interval, Shape, Times};
 use crate::usage::{Meter, Usage};
+use crate::writes::Written;
 
 const SECOND_NS: u64 = 1_000_000_000;
 
@@ -62,16 +63,8 @@ pub struct Totals {
     pub reads_verified: u64,
     pub mismatches: u64,
     pub in_flight_ns: u64,
-    /// Increments that were acknowledged, at any time.
-    pub added: i64,
-    /// Increments whose fate is unknown: no answer came.
-    pub maybe_added: i64,
-    /// Rows whose insertion was acknowledged, at any time, and those whose fate is unknown.
-    pub inserted: u64,
-    pub maybe_inserted: u64,
-    /// The same of rows that were there and are removed.
-    pub deleted: u64,
-    pub maybe_deleted: u64,
+    /// The writes that the checks count, at any time.
+    pub written: Written,
 }
 
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -120,12 +113,7 @@ impl Totals {
         self.reads_verified += other.reads_verified;
         self.mismatches += other.mismatches;
         self.in_flight_ns += other.in_flight_ns;
-        self.added += other.added;
-        self.maybe_added += other.maybe_added;
-        self.inserted += other.inserted;
-        self.maybe_inserted += other.maybe_inserted;
-        self.deleted += other.deleted;
-        self.maybe_deleted += other.maybe_deleted;
+        self.written.merge(&other.written);
     }
 
     pub fn conflicts(&self) -> u64 {

@@ -12,6 +12,7 @@ pub struct PointUpdate {
     access: Access,
     tables: [Table; 1],
     steps: [Step; 1],
+    checks: [Check; 2],
 }
 
 const ADD: usize = 0;
@@ -20,7 +21,8 @@ const K: usize = 1;
 impl PointUpdate {
     pub fn new(rows: u64, access: Access) -> Self {
         let steps = [Step::new("add", Operation::Add { table: 0, column: K })];
-        Self { rows, access, tables: [bm()], steps }
+        let checks = [Check::RowCount { table: 0 }, Check::SumOfIncrements { columns: vec![(0, K)] }];
+        Self { rows, access, tables: [bm()], steps, checks }
     }
 }
 
@@ -41,7 +43,7 @@ impl Workload for PointUpdate {
     }
 
     fn checks(&self) -> &[Check] {
-        &[Check::RowCount { table: 0 }, Check::SumOfIncrements { table: 0, column: K }]
+        &self.checks
     }
 
     #[inline]

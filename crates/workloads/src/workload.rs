@@ -9,8 +9,8 @@ use crate::options::Options;
 pub enum Check {
     /// The table has as many rows as were loaded.
     RowCount { table: usize },
-    /// The sum of the column has grown by exactly the increments that were acknowledged.
-    SumOfIncrements { table: usize, column: usize },
+    /// The sum of these columns, by table and column, has grown by exactly the increments that were acknowledged.
+    SumOfIncrements { columns: Vec<(usize, usize)> },
     /// The table and each of its indexes have grown by exactly the rows that were acknowledged.
     RowsInserted { table: usize },
     /// Every write that the plan records as acknowledged is there. Two reads per pair of rows show it.

@@ -239,8 +239,11 @@ def merge_changes(changes: Sequence[ChangesDocument]) -> ChangesDocument:
         "before": before[0] if before else changes[0]["before"],
         "added": sum(change["added"] for change in changes),
         "maybe_added": sum(change["maybe_added"] for change in changes),
+        "maybe_subtracted": sum(change["maybe_subtracted"] for change in changes),
         "inserted": sum(change["inserted"] for change in changes),
         "maybe_inserted": sum(change["maybe_inserted"] for change in changes),
+        "deleted": sum(change["deleted"] for change in changes),
+        "maybe_deleted": sum(change["maybe_deleted"] for change in changes),
     }
 
 

@@ -5,6 +5,7 @@ use dbdyno_model::{Difference, Failed, Failure, Operations, Row, Session, Value}
 use super::Client;
 use super::scanned::Scanned;
 use crate::ledger::Entry;
+use crate::writes::Writes;
 
 /// The session, or the end of the transaction: it was lost earlier in this one.
 macro_rules! session {
@@ -62,14 +63,7 @@ impl Operations for Client {
     async fn add(&mut self, step: usize, key: u64, delta: i64) -> Result<(), Failed> {
         self.network_delay().await;
         let result = session!(self).add(step, key, delta).await;
-        {
-            let totals = &mut self.thread.recorder.borrow_mut().totals;
-            match &result {
-                Ok(true) => totals.added += delta,
-                Ok(false) => {}
-                Err(failure) => totals.maybe_added += if failure.ends_session() { delta } else { 0 },
-            }
-        }
+        self.wrote(&result, &Writes::increment(delta));
         self.finish(step, key, result, false)
     }
 
@@ -77,13 +71,7 @@ impl Operations for Client {
     async fn insert(&mut self, step: usize, key: u64) -> Result<(), Failed> {
         self.network_delay().await;
         let result = session!(self).insert(step, key).await;
-        {
-            let totals = &mut self.thread.recorder.borrow_mut().totals;
-            match &result {
-                Ok(is_inserted) => totals.inserted += u64::from(*is_inserted),
-                Err(failure) => totals.maybe_inserted += u64::from(failure.ends_session()),
-            }
-        }
+        self.wrote(&result, &Writes::insertion());
         self.finish(step, key, result, false)
     }
 
@@ -96,13 +84,7 @@ impl Operations for Client {
     async fn delete(&mut self, step: usize, key: u64) -> Result<(), Failed> {
         self.network_delay().await;
         let result = session!(self).delete(step, key).await;
-        {
-            let totals = &mut self.thread.recorder.borrow_mut().totals;
-            match &result {
-                Ok(was_there) => totals.deleted += u64::from(*was_there),
-                Err(failure) => totals.maybe_deleted += u64::from(failure.ends_session()),
-            }
-        }
+        self.wrote(&result, &Writes::deletion());
         self.finish(step, key, result, false)
     }
 
@@ -128,6 +110,8 @@ impl Operations for Client {
     async fn control(&mut self, step: usize) -> Result<(), Failed> {
         self.network_delay().await;
         let result = session!(self).control(step).await;
+        let operation = self.step(step).operation;
+        self.open.control(operation, &result, &mut self.thread.recorder.borrow_mut().totals.written);
         self.finish(step, 0, result.map(|()| true), false)
     }
 

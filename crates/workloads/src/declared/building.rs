@@ -198,8 +198,8 @@ impl<'a> Building<'a> {
         {
             checks.push(Check::RowsInserted { table });
         }
-        if let (1, Some(&(table, column))) = (added.len(), added.first()) {
-            checks.push(Check::SumOfIncrements { table, column });
+        if let (1, Some(&increments)) = (added.len(), added.first()) {
+            checks.push(Check::SumOfIncrements { columns: vec![increments] });
         }
         checks
     }
