@@ -347,6 +347,10 @@ impl Session for MysqlSession {
     }
 
     async fn control(&mut self, step: usize) -> Result<(), Failure> {
+        // Within a transaction that only reads, MariaDB prepares no statement that writes.
+        if self.statements.is_empty() {
+            self.prepare_statements().await?;
+        }
         let operation = self.schema.steps[step].operation;
         self.is_open = matches!(operation, Operation::Begin { .. });
         self.query(control(operation)).await.map(drop)
