@@ -88,6 +88,16 @@ def test_groups_are_read_again_as_the_same(tmp_path):
     assert read_experiment(str(again)).experiment == first
 
 
+def test_a_rate_that_a_workload_names_is_kept_and_the_rates_of_another_group_make_variants(tmp_path):
+    both = GROUPS.replace("transactions_per_connection = 10\n", "rate = [7, 9]\n").replace("[1, 4]", "4")
+    named = both.replace('"event-log"', '"event-log?writer_rate=500"').replace('think_time = "2ms"\n', "")
+    experiment = read_experiment(written(tmp_path, named)).experiment
+    names = [f"event-log?writer_rate=500&readers_rate={rate}" for rate in (7, 9)]
+    assert list(map(str, experiment.workload)) == names
+    groups = plans(experiment)[names[1], 6]["groups"]
+    assert [group["arrivals"]["segments"][0]["to_per_s"] for group in groups] == [500, 9]
+
+
 def test_numbers_and_rates_may_be_given_by_scale(tmp_path):
     sized = GROUPS.replace("[1, 4]", "{ small = 1, full = [2, 8] }").replace(
         "[100, 500]", "{ small = 5, full = [7, 9] }"
@@ -105,6 +115,9 @@ def test_numbers_and_rates_may_be_given_by_scale(tmp_path):
         ("chart = 3", "cart = 3", "line 18: clients 'readers': .*no transaction 'cart'"),
         ('["append"]', "3", "line 10: clients.0.transactions: give the names of transactions"),
         ("number = 2", "number = 0", "line 9: clients.0.number"),
+        ("[1, 4]", "[1, 1]", "line 17: clients.1.number: give how many clients the group has, at least 1; each number"),
+        ('["append"]', "[]", "line 8: .*clients 'writer': give at least one of 'transactions'"),
+        ("[100, 500]", "[{ ramp = [1, 2], seconds = 2 }, 5]", "line 7: .*a list has constant rates"),
         ("number = 2", "numbr = 2", "line 9: there is no key 'clients.0.numbr'; did you mean 'number'"),
         ("number = 2", "number = [2, 3]", "line 17: clients 'readers': another group has a list"),
         ('name = "readers"\n', "", "line 15: the key 'clients.1.name' is missing"),
@@ -125,6 +138,11 @@ def test_numbers_and_rates_may_be_given_by_scale(tmp_path):
         ("seconds = 5\n", "seconds = 5\npipeline = 2\n", "pipeline: sends several requests at once, so clients"),
         ("seconds = 5\n", 'seconds = 5\nclient = "redis-py"\n', "clients: only the native client does that"),
         ('"event-log"', '"event-log?writer_rate=7"', "option writer_rate = '7' of 'event-log': give one of 100, 500"),
+        (
+            '"event-log"',
+            '["event-log?writer_rate=100", "event-log"]',
+            "line 7: clients 'writer': 'event-log\\?writer_rate=100' names one of its rates, and 'event-log' none",
+        ),
         ("seconds = 5\n", "seconds = 5\ngroups = []\n", "groups of clients are written as \\[\\[clients\\]\\]"),
     ],
 )

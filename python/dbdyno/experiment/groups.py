@@ -24,7 +24,7 @@ from pydantic import (
 
 from dbdyno.errors import did_you_mean
 from dbdyno.experiment.access import NamedAccess
-from dbdyno.experiment.bounds import MOST_SECONDS, check_variants, check_whole
+from dbdyno.experiment.bounds import MOST_SECONDS, check_variants, check_whole, cut
 from dbdyno.experiment.clients import NATIVE
 from dbdyno.experiment.rate import Rate, read_rates
 from dbdyno.experiment.think_time import ThinkTime
@@ -135,8 +135,8 @@ class Group(BaseModel):
 def take_groups(document: Table) -> Table:
     """Return an experiment's file with `[[clients]]` taken apart: the groups, and how many clients they have together.
 
-    Several rates of a group become variants of each workload. Raises ValueError for two lists of numbers, and for too
-    many variants.
+    Several rates of a group become variants of each workload, unless the workloads name them. Raises ValueError for two
+    lists of numbers, for too many variants, and for a rate that only some workloads name.
     """
     if "groups" in document:
         raise ValueError("there is no key 'groups'; groups of clients are written as [[clients]]")
@@ -144,14 +144,27 @@ def take_groups(document: Table) -> Table:
     if not isinstance(entries, list) or not entries or not all(isinstance(entry, dict) for entry in entries):
         return dict(document)
     taken = {**document, "groups": entries, "clients": totals(entries)}
-    rates = rate_variants(entries)
-    if not rates or not all(isinstance(name, str) for name in names):
+    if not all(isinstance(name, str) for name in names):
         return taken
     # A file that dbdyno has written names the variants already.
-    if any(f"{option}=" in name for option in rates for name in names):
+    rates = {option: values for option, values in rate_variants(entries).items() if not _is_named(option, names)}
+    if not rates:
         return taken
     check_variants("rates", [names, *rates.values()])
     return {**taken, "workload": variants(names, rates)}
+
+
+def _is_named(option: str, workloads: Sequence[str]) -> bool:
+    """Return whether the workloads name a group's rate; raises ValueError if one does and another does not."""
+    is_in = {text: any(part.startswith(f"{option}=") for part in re.split("[?&]", text)[1:]) for text in workloads}
+    if len(set(is_in.values())) > 1:
+        group = option.removesuffix("_rate")
+        without, named = (next(text for text in workloads if is_in[text] is given) for given in (False, True))
+        raise ValueError(
+            f"clients '{group}': '{cut(named)}' names one of its rates, and '{cut(without)}' none; "
+            "name it in every workload, or in none"
+        )
+    return any(is_in.values())
 
 
 def totals(entries: Sequence[Table]) -> list[int]:
