@@ -37,6 +37,15 @@ def test_the_examples_are_read_and_what_they_need_is_known(name, needs, tmp_path
     assert read_experiment(str(tmp_path / "again.toml")).experiment == experiment
 
 
+GET = '{ operation = "get", table = "event" },'
+"""The last operation of the example event-log, in line 60."""
+
+
+def _on_event(operation, more=None):
+    parts = [f'operation = "{operation}"', 'table = "event"', more]
+    return f"{{ {', '.join(filter(None, parts))} }},"
+
+
 @pytest.mark.parametrize(
     ("right", "wrong", "said"),
     [
@@ -58,11 +67,37 @@ def test_the_examples_are_read_and_what_they_need_is_known(name, needs, tmp_path
         ('within = "read-only"', 'within = "snapshot"', "line 56: .*'snapshot'"),
         ('"letters"', '"letters", size = 121', "line 22: .*'message': a size of 121 does not fit into varchar.120"),
         ('"letters"', '"letters", size = { kind = "gev" }', "line 22: .*'gev' need location"),
+        ('kind = "varchar(120)"', 'kind = "binary(120)"', "line 22: .*'message': 'letters' makes text, no binary.120"),
+        ('kind = "tinyint"', 'kind = "datetime"', "line 21: .*'severity': 'number' makes numbers, no datetime"),
+        ('generator = "letters"', 'generator = "bytes"', "line 22: .*'message': 'bytes' makes bytes, no varchar"),
+        ('kind = "int", from = 0', 'kind = "datetime", from = 0', "line 35: .*'severe': a parameter is"),
         ("below = 8", "below = 8, size = 1", "line 21: .*'severity': only padded, letters"),
         ('access = "latest"', 'access = "last"', "line 49: .*access.kind = 'last'"),
         ('access = "latest"', 'access = { kind = "zipfian", exponent = 3.5 }', "line 49: .*exponent = 3.5"),
         ('access = "latest"', 'access = { kind = "latest", rows = 0.5 }', "line 49: .*'latest' does not take rows"),
         ('access = "latest"', 'access = { kind = "latest", theta = 0.5 }', "line 49: .*theta.*exponent"),
+        ("step = 1 }", "step = 1, below = 3 }", "line 19: .*'happened_s': the generator 'linear' does not take below"),
+        (", step = 1 }", " }", "line 19: .*'happened_s': the generator 'linear' needs step"),
+        (
+            '(120)", generator = "letters"',
+            '(9)", generator = "email"',
+            "line 22: .*'email' needs 32 characters or more",
+        ),
+        ('generator = "key"', 'generator = "version"', "line 16: .*table 'event': the first column, and no other"),
+        (GET, '{ operation = "get" },', "line 60: .*the operation 'get' needs table"),
+        (GET, _on_event("get", "by = 2"), "line 60: .*the operation 'get' does not take by"),
+        (GET, _on_event("get", "ttl_s = 2"), "line 60: .*the operation 'get' does not take ttl_s"),
+        (GET, _on_event("put", "ttl_s = 2592001"), "line 60: .*ttl_s = 2592001"),
+        (GET, _on_event("put"), "line 16: .*table 'event': it is updated, so a column must have"),
+        (GET, _on_event("scan"), "line 60: .*the operation 'scan' needs length"),
+        (GET, _on_event("scan", "length = 1001"), "line 60: .*a 'scan' reads at most 1,000 rows, and length has 1001"),
+        (GET, _on_event("add", 'column = "device"'), "line 20: .*column 'device': it is added to, so its generator"),
+        (GET, _on_event("find", 'column = "device"'), "line 20: .*column 'device': it is looked up, so its generator"),
+        (
+            GET,
+            _on_event("delete") + _on_event("add", 'column = "device"'),
+            "line 16: .*table 'event': it has 'delete', so no sum can check its 'add'",
+        ),
         ('name = "chart"', 'name = "range"', "'range' is listed twice"),
         ('name = "chart"', 'name = "insert_event"', "'insert_event' is listed twice"),
     ],

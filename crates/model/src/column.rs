@@ -2,6 +2,7 @@
 
 use std::sync::Arc;
 
+use crate::calendar;
 use crate::choices::mix;
 use crate::row::{RowBuffer, Value};
 use crate::sizes::Sizes;
@@ -43,10 +44,14 @@ pub enum Source {
     Key,
     /// The key at first; then counted up by the store, so any value from there on is right.
     Counter,
+    /// A number from `least` on, below as many more, at first; then whatever the store has added to it.
+    Balance { salt: u64, least: i64, below: u32 },
     /// The version.
     Version,
     /// `first` in row 1, and `step` more in each that follows.
     Linear { first: i64, step: i64 },
+    /// A second of the calendar: `first` from the beginning of 1970 on in row 1, and `step` more in each that follows.
+    Moments { first: i64, step: i64 },
     /// The decimal key, padded with this character to the column's width.
     Padded(u8),
     /// A number in `0..below` that changes with the version.
@@ -61,12 +66,35 @@ pub enum Source {
     VersionedLetters { salt: u64 },
     /// Characters of 1 to 4 bytes in UTF-8 that fill the column's width and change with the version.
     Characters { salt: u64 },
-    /// Bytes that fill the column's width and change with the version; of 256 each is another.
+    /// Bytes that change with the version; of 256 each is another.
     Bytes { salt: u64 },
     /// An empty text.
     Nothing,
     /// The table's population.
     Population,
+}
+
+impl Source {
+    /// Returns whether its values fit a column of this kind.
+    pub fn makes(self, kind: Kind) -> bool {
+        match self {
+            Source::Key | Source::Counter | Source::Balance { .. } | Source::Version | Source::Number { .. } => {
+                kind.is_number() && kind != Kind::DateTime
+            }
+            Source::Linear { .. } => kind.is_number() && kind != Kind::DateTime,
+            Source::Moments { .. } => kind == Kind::DateTime,
+            Source::Characters { .. } => matches!(kind, Kind::Unicode(_)),
+            Source::Bytes { .. } => matches!(kind, Kind::Binary(_)),
+            Source::Padded(_)
+            | Source::Email
+            | Source::Name
+            | Source::Letters { .. }
+            | Source::VersionedLetters { .. } => {
+                matches!(kind, Kind::Char(_) | Kind::Varchar(_))
+            }
+            Source::Nothing | Source::Population => true,
+        }
+    }
 }
 
 #[derive(Clone, Debug, PartialEq)]
@@ -75,7 +103,7 @@ pub struct Column {
     pub kind: Kind,
     pub source: Source,
     pub is_nullable: bool,
-    /// Sizes of texts that do not all fill the column: padded ones and letters.
+    /// Sizes of texts that do not all fill the column: padded ones, letters and bytes.
     pub sizes: Option<Arc<Sizes>>,
 }
 
@@ -101,8 +129,9 @@ impl Column {
         match self.source {
             Source::Version | Source::Number { .. } | Source::VersionedLetters { .. } => true,
             Source::Characters { .. } | Source::Bytes { .. } => true,
-            Source::Key | Source::Counter | Source::Padded(_) | Source::Email | Source::Name => false,
-            Source::Letters { .. } | Source::Linear { .. } | Source::Nothing | Source::Population => false,
+            Source::Key | Source::Counter | Source::Balance { .. } | Source::Padded(_) => false,
+            Source::Email | Source::Name | Source::Letters { .. } | Source::Linear { .. } => false,
+            Source::Moments { .. } | Source::Nothing | Source::Population => false,
         }
     }
 
@@ -161,7 +190,7 @@ impl Column {
     pub fn matches(&self, key: u64, version: u64, value: Value<'_>, scratch: &mut Vec<u8>) -> bool {
         match (self.number(key, version), value) {
             (Some(first), Value::Int(n)) if self.source == Source::Counter => n >= first,
-            (Some(expected), Value::Int(n)) => n == expected,
+            (Some(expected), Value::Int(n)) => n == expected || matches!(self.source, Source::Balance { .. }),
             (None, Value::Text(text)) => self.matches_text(key, version, text, scratch),
             _ => false,
         }
@@ -197,7 +226,11 @@ impl Column {
         match self.source {
             Source::Key | Source::Counter => Some(key as i64),
             Source::Version => Some(version as i64),
+            Source::Balance { salt, least, below } => Some(least + (seed(key, 0, salt) % u64::from(below)) as i64),
             Source::Linear { first, step } => Some(first.wrapping_add((key as i64 - 1).wrapping_mul(step))),
+            Source::Moments { first, step } => {
+                Some(calendar::digits(first.wrapping_add((key as i64 - 1).wrapping_mul(step))))
+            }
             Source::Number { salt, below } => Some((seed(key, version, salt) % u64::from(below)) as i64),
             _ => None,
         }
@@ -213,12 +246,13 @@ impl Column {
             Source::VersionedLetters { salt } => self.write_letters(seed(key, version, salt), out),
             Source::Characters { salt } => write_characters(seed(key, version, salt), self.width(), out),
             Source::Bytes { salt } => {
-                let first = seed(key, version, salt) as usize;
-                out.extend((0..self.width()).map(|i| first.wrapping_add(i) as u8));
+                let seed = seed(key, version, salt);
+                let first = seed as usize;
+                out.extend((0..self.text_width(seed)).map(|i| first.wrapping_add(i) as u8));
             }
             Source::Nothing => {}
             Source::Key | Source::Counter | Source::Version | Source::Number { .. } => {}
-            Source::Linear { .. } | Source::Population => {}
+            Source::Balance { .. } | Source::Linear { .. } | Source::Moments { .. } | Source::Population => {}
         }
     }
 }
@@ -369,6 +403,11 @@ mod tests {
             }
             assert!(sizes.len() > 15 && sizes.iter().all(|size| (8..=30).contains(size)), "{source:?} {sizes:?}");
         }
+        let bytes =
+            Column::new("x", Kind::Binary(500), Source::Bytes { salt: 1 }).sized(Sizes::Constant { size: 300.0 });
+        let row = value(&bytes, 7, 1);
+        assert!(row.bytes.len() == 300 && bytes.matches(7, 1, row.row().value(0), &mut scratch));
+        assert!(!bytes.matches(7, 1, Value::Text(&row.bytes[..299]), &mut scratch));
         let short = Column::new("x", Kind::Varchar(40), Source::Padded(b'y')).sized(Sizes::Constant { size: 2.0 });
         assert_eq!(value(&short, 12_345, 0).bytes, b"12345");
     }
@@ -399,6 +438,7 @@ mod tests {
             (Kind::Int, Source::Version),
             (Kind::Int, Source::Number { salt: 1, below: 1_000_000 }),
             (Kind::BigInt, Source::Linear { first: -5, step: 1 << 40 }),
+            (Kind::DateTime, Source::Moments { first: 1_767_225_600, step: 86_401 }),
             (Kind::Char(20), Source::Padded(b'y')),
             (Kind::Varchar(64), Source::Email),
             (Kind::Varchar(64), Source::Name),
@@ -409,6 +449,7 @@ mod tests {
         ];
         let mut scratch = Vec::new();
         for (kind, source) in sources {
+            assert!(source.makes(kind), "{source:?}");
             let column = Column::new("x", kind, source);
             let right = value(&column, 41, 3);
             assert!(column.matches(41, 3, right.row().value(0), &mut scratch), "{source:?}");
@@ -427,6 +468,17 @@ mod tests {
         assert!(column.matches(10, 0, Value::Int(10), &mut scratch));
         assert!(column.matches(10, 0, Value::Int(11), &mut scratch));
         assert!(!column.matches(10, 0, Value::Int(9), &mut scratch));
+    }
+
+    #[test]
+    fn a_balance_may_be_any_number_and_no_text() {
+        let column = Column::new("b", Kind::BigInt, Source::Balance { salt: 1, least: 100, below: 50 });
+        let first = value(&column, 10, 0);
+        let Value::Int(at_first) = first.row().value(0) else { panic!() };
+        assert!((100..150).contains(&at_first) && !column.is_versioned());
+        for (wrong, is_right) in [(Value::Int(-7), true), (Value::Null, false), (Value::Text(b"100"), false)] {
+            assert_eq!(column.matches(10, 0, wrong, &mut Vec::new()), is_right, "{wrong}");
+        }
     }
 
     #[test]

@@ -2,6 +2,7 @@
 //!
 //! A row is a function of (table, key, version), so any row read back can be verified without a copy of it.
 
+mod calendar;
 mod choices;
 mod column;
 mod dialect;

@@ -4,6 +4,7 @@
 
 mod access;
 mod batch_get;
+mod buffers;
 mod db_stress;
 mod declared;
 mod durability;

@@ -32,12 +32,25 @@ DECLARED = "declared"
 """The load client's name for a workload whose declaration the plan holds."""
 _NUMBERS = {"tinyint": 1, "smallint": 2, "int": 4, "bigint": 8}
 """Kinds of whole numbers, and the bytes of each."""
-_KINDS = f"{', '.join(_NUMBERS)}, decimal(digits,scale), char(n), varchar(n)"
-_TEXTS = {"padded": 10, "email": 32, "name": 28, "letters": 1, "versioned-letters": 1}
-"""Generators of text, and the narrowest column that holds any of their values."""
-_SIZED = ("padded", "letters", "versioned-letters")
-"""Generators of text that need not fill its column."""
-_CHANGING = ("number", "version", "versioned-letters")
+_KINDS = f"{', '.join(_NUMBERS)}, decimal(digits,scale), datetime, char(n), varchar(n), unicode(n), binary(n)"
+_WIDE = ("char", "varchar", "unicode", "binary")
+"""Kinds of texts and bytes, with their width."""
+_TEXTS = {"padded": 10, "email": 32, "name": 28, "letters": 1, "versioned-letters": 1, "characters": 1, "bytes": 1}
+"""Generators of texts and bytes, and the narrowest column that holds any of their values."""
+_SIZED = {"padded": "varchar", "letters": "varchar", "versioned-letters": "varchar", "bytes": "binary"}
+"""Generators whose values need not fill their column, and its kind."""
+_MAKES = {
+    **{generator: ("numbers", (*_NUMBERS, "decimal")) for generator in ("key", "counter", "version", "number")},
+    "linear": ("numbers", (*_NUMBERS, "decimal", "datetime")),
+    **{generator: ("text", ("char", "varchar")) for generator in ("padded", "email", "name")},
+    **{generator: ("text", ("char", "varchar")) for generator in ("letters", "versioned-letters")},
+    "characters": ("characters of every script", ("unicode",)),
+    "bytes": ("bytes", ("binary",)),
+}
+"""The values that a generator makes, in words, and the kinds of columns that they fit."""
+_CHARACTER_BYTES = 2.5
+"""In UTF-8, of `characters`: 1, 2, 3 and 4 by turns."""
+_CHANGING = ("number", "version", "versioned-letters", "characters", "bytes")
 _UNIQUE = ("key", "linear", "padded", "email", "name")
 _MOST_PARAMETERS = 16
 _LONGEST_SCAN = 1000
@@ -50,8 +63,8 @@ _BY_NUMBER = ("update", "put", "delete")
 
 
 def _check_kind(text: str) -> str:
-    match = re.fullmatch(r"(char|varchar)\((\d{1,5})\)|decimal\((\d{1,2}), ?(\d{1,2})\)", text)
-    if text in _NUMBERS or (match and match[1] and 1 <= int(match[2]) <= 65_535):
+    match = re.fullmatch(r"(char|varchar|unicode|binary)\((\d{1,5})\)|decimal\((\d{1,2}), ?(\d{1,2})\)", text)
+    if text in (*_NUMBERS, "datetime") or (match and match[1] and 1 <= int(match[2]) <= 65_535):
         return text
     if match and match[3] and int(match[4]) <= int(match[3]) <= 18:
         return text
@@ -71,15 +84,31 @@ def _check_pad(text: str) -> str:
 
 
 def _width(kind: str) -> int | None:
-    """Return how many characters a kind holds; None of numbers."""
-    return int(kind.partition("(")[2][:-1]) if "char" in kind else None
+    """Return how many characters or bytes a kind holds; None of numbers."""
+    return int(kind.partition("(")[2][:-1]) if _family(kind) in _WIDE else None
+
+
+def _family(kind: str) -> str:
+    """Return a kind without its width."""
+    return kind.partition("(")[0]
 
 
 Named = TypeVar("Named")
 Kind = Annotated[str, AfterValidator(_check_kind)]
 Name = Annotated[str, AfterValidator(_check_name)]
 Generator = Literal[
-    "key", "counter", "version", "number", "linear", "padded", "email", "name", "letters", "versioned-letters"
+    "key",
+    "counter",
+    "version",
+    "number",
+    "linear",
+    "padded",
+    "email",
+    "name",
+    "letters",
+    "versioned-letters",
+    "characters",
+    "bytes",
 ]
 
 
@@ -107,8 +136,8 @@ class Column(_Strict):
                 says = "needs" if key in needed else "does not take"
                 raise ValueError(f"column '{self.name}': the generator '{self.generator}' {says} {key}")
         width, least = _width(self.kind), _TEXTS.get(self.generator)
-        if (width is None) != (least is None):
-            makes = "text" if least else "numbers"
+        makes, kinds = _MAKES[self.generator]
+        if _family(self.kind) not in kinds:
             raise ValueError(f"column '{self.name}': '{self.generator}' makes {makes}, no {self.kind}")
         if width is not None and least is not None and width < least:
             raise ValueError(f"column '{self.name}': '{self.generator}' needs {least} characters or more")
@@ -117,8 +146,9 @@ class Column(_Strict):
         return self
 
     def _check_size(self, size: Size, width: int | None) -> None:
-        if self.generator not in _SIZED or width is None or not self.kind.startswith("varchar"):
-            raise ValueError(f"column '{self.name}': only {', '.join(_SIZED)} in a varchar take a size")
+        if _SIZED.get(self.generator) != _family(self.kind) or width is None:
+            texts = ", ".join(generator for generator, kind in _SIZED.items() if kind == "varchar")
+            raise ValueError(f"column '{self.name}': only {texts} in a varchar, and bytes in a binary, take a size")
         if width < size.most < inf:
             raise ValueError(f"column '{self.name}': a size of {size.most:g} does not fit into {self.kind}")
 
@@ -130,6 +160,8 @@ class Column(_Strict):
             return round(min(width, self.size.mean))
         if width is None:
             return _NUMBERS.get(self.kind, 8)
+        if self.generator == "characters":
+            return round(width * _CHARACTER_BYTES)
         return _TEXTS[self.generator] if self.generator in ("email", "name") else width
 
 
@@ -192,7 +224,9 @@ def _check_parameter(statement: str, parameter: dict[str, str | int]) -> None:
     kind = parameter.get("kind")
     forms = [{"column"}, {"column", "offset"}]
     if isinstance(kind, str):
-        forms = [{"kind"}] if _width(_check_kind(kind)) else [{"kind", "from", "to"}]
+        is_text = _family(_check_kind(kind)) in ("char", "varchar")
+        is_number = _width(kind) is None and kind != "datetime"
+        forms = [{"kind"}] if is_text else [{"kind", "from", "to"}] if is_number else []
     if set(parameter) not in forms or any(
         isinstance(parameter[key], str) != (key in ("column", "kind")) for key in parameter
     ):
@@ -296,16 +330,17 @@ class OwnWorkload(_Strict):
         table = self._table(operation.table or "")
         generators = [column.generator for column in table.columns]
         if operation.operation in _VERSIONED and "version" not in generators:
-            raise ValueError(f"table '{table.name}' is updated, so a column must have the generator 'version'")
+            raise ValueError(f"table '{table.name}': it is updated, so a column must have the generator 'version'")
         if operation.operation == "add" and (other := self._replaces(table.name)):
-            raise ValueError(f"table '{table.name}' has '{other}', so no sum can check its 'add'")
+            raise ValueError(f"table '{table.name}': it has '{other}', so no sum can check its 'add'")
         if operation.column is None:
             return
         generator = table.column(operation.column).generator
         if operation.operation == "add" and generator != "counter":
-            raise ValueError(f"column '{operation.column}' is added to, so its generator must be 'counter'")
+            raise ValueError(f"column '{operation.column}': it is added to, so its generator must be 'counter'")
         if operation.operation == "find" and generator not in _UNIQUE:
-            raise ValueError(f"column '{operation.column}' is looked up, so its generator must be {', '.join(_UNIQUE)}")
+            unique = ", ".join(_UNIQUE)
+            raise ValueError(f"column '{operation.column}': it is looked up, so its generator must be {unique}")
 
     def _replaces(self, table: str) -> str | None:
         """Return an operation on a table that takes away what was added, or None."""

@@ -67,6 +67,8 @@ enum Generator {
     Name,
     Letters,
     VersionedLetters,
+    Characters,
+    Bytes,
 }
 
 #[derive(Clone, Debug, Deserialize)]
@@ -184,13 +186,16 @@ fn kind(text: &str) -> Result<Kind, String> {
         ("smallint", []) => Ok(Kind::SmallInt),
         ("int", []) => Ok(Kind::Int),
         ("bigint", []) => Ok(Kind::BigInt),
+        ("datetime", []) => Ok(Kind::DateTime),
         ("decimal", &[digits, scale]) if digits <= 18 && scale <= digits => {
             Ok(Kind::Decimal(digits as u8, scale as u8))
         }
         ("char", &[width]) if width > 0 => Ok(Kind::Char(width)),
         ("varchar", &[width]) if width > 0 => Ok(Kind::Varchar(width)),
+        ("unicode", &[width]) if width > 0 => Ok(Kind::Unicode(width)),
+        ("binary", &[width]) if width > 0 => Ok(Kind::Binary(width.into())),
         _ => Err(format!(
-            "unknown kind {text:?}: use tinyint, smallint, int, bigint, decimal(digits,scale), char(n), varchar(n)"
+            "unknown kind {text:?}: use tinyint, smallint, int, bigint, decimal(digits,scale), datetime, char(n), varchar(n), unicode(n), binary(n)"
         )),
     }
 }
@@ -218,22 +223,17 @@ impl ColumnPlan {
             Generator::Version => Source::Version,
             &Generator::Number { below } if below > 0 => Source::Number { salt, below },
             Generator::Number { .. } => return Err(format!("the numbers of {} are below 0", self.name)),
+            &Generator::Linear { first, step } if kind == Kind::DateTime => Source::Moments { first, step },
             &Generator::Linear { first, step } => Source::Linear { first, step },
             Generator::Padded { pad } => Source::Padded(pad.bytes().next().unwrap_or(b'x')),
             Generator::Email => Source::Email,
             Generator::Name => Source::Name,
             Generator::Letters => Source::Letters { salt },
             Generator::VersionedLetters => Source::VersionedLetters { salt },
+            Generator::Characters => Source::Characters { salt },
+            Generator::Bytes => Source::Bytes { salt },
         };
-        let is_text = !matches!(
-            self.generator,
-            Generator::Key
-                | Generator::Counter
-                | Generator::Version
-                | Generator::Number { .. }
-                | Generator::Linear { .. }
-        );
-        if is_text == kind.is_number() {
+        if !source.makes(kind) {
             return Err(format!("the generator of {} cannot make values of the kind {}", self.name, self.kind));
         }
         let column = Column::new(&self.name, kind, source);
@@ -244,11 +244,16 @@ impl ColumnPlan {
     }
 
     fn sized(&self, column: Column, plan: &SizesPlan) -> Result<Column, String> {
-        let is_sizable =
+        let is_text =
             matches!(column.source, Source::Padded(_) | Source::Letters { .. } | Source::VersionedLetters { .. });
-        if !is_sizable || !matches!(column.kind, Kind::Varchar(_)) {
+        let is_sizable = match column.kind {
+            Kind::Varchar(_) => is_text,
+            Kind::Binary(_) => true,
+            _ => false,
+        };
+        if !is_sizable {
             return Err(format!(
-                "only letters and padded numbers in a varchar take a size, so {} takes none",
+                "only letters and padded numbers in a varchar, and bytes, take a size, so {} takes none",
                 self.name
             ));
         }
@@ -315,7 +320,9 @@ mod tests {
         assert_eq!(kind("bigint"), Ok(Kind::BigInt));
         assert_eq!(kind("decimal(12, 2)"), Ok(Kind::Decimal(12, 2)));
         assert_eq!(kind("varchar(40)"), Ok(Kind::Varchar(40)));
-        for wrong in ["integer", "varchar", "varchar(0)", "int(4)", "decimal(2,4)"] {
+        assert_eq!(kind("datetime"), Ok(Kind::DateTime));
+        assert_eq!((kind("unicode(9)"), kind("binary(300)")), (Ok(Kind::Unicode(9)), Ok(Kind::Binary(300))));
+        for wrong in ["integer", "varchar", "varchar(0)", "int(4)", "decimal(2,4)", "datetime(3)", "binary"] {
             assert!(kind(wrong).unwrap_err().contains(wrong), "{wrong}");
         }
     }

@@ -6,11 +6,11 @@
 mod building;
 mod declaration;
 
-use std::cell::RefCell;
 use std::collections::BTreeMap;
 
 use dbdyno_model::{Choices, Column, Difference, Failed, Operations, RowBuffer, Sizes, Statement, Step, Table, Value};
 
+use crate::buffers::{give_back, lent};
 use crate::options::Options;
 use crate::reach::{Insertions, Reach, ReachPlan};
 use crate::{Check, Workload};
@@ -87,11 +87,6 @@ pub struct Declared {
     insertions: Insertions,
     /// The only table that gets rows: what is the latest of it moves on.
     growing: Option<usize>,
-}
-
-thread_local! {
-    /// Buffers that no transaction of this thread has now: as many as had one at once.
-    static BUFFERS: RefCell<Vec<RowBuffer>> = const { RefCell::new(Vec::new()) };
 }
 
 impl Declared {
@@ -215,16 +210,6 @@ impl Declared {
             }
         }
     }
-}
-
-fn lent() -> RowBuffer {
-    let mut buffer = BUFFERS.with_borrow_mut(Vec::pop).unwrap_or_default();
-    buffer.clear();
-    buffer
-}
-
-fn give_back(buffer: RowBuffer) {
-    BUFFERS.with_borrow_mut(|buffers| buffers.push(buffer));
 }
 
 fn within(rows: Option<(u64, u64)>, actual: u64) -> Result<(), Box<Difference>> {
@@ -363,6 +348,21 @@ mod tests {
     }
 
     #[test]
+    fn dates_bytes_and_characters_are_columns_like_others() {
+        let mut declaration = events();
+        let columns = declaration["tables"][0]["columns"].as_array_mut().unwrap();
+        columns[1] = json!({"name": "at", "kind": "datetime", "generator": "linear", "first": 0, "step": 86_400});
+        columns.push(json!({"name": "blob", "kind": "binary(90)", "generator": "bytes", "size": 50}));
+        columns.push(json!({"name": "any", "kind": "unicode(9)", "generator": "characters"}));
+        let table = &Declared::new(100, &declaration, None).unwrap().tables[0];
+        let mut row = RowBuffer::default();
+        table.generate(32, 0, &mut row);
+        let size = |column| if let Value::Text(text) = row.row().value(column) { text.len() } else { 0 };
+        assert_eq!((row.row().value(1), size(5), size(6)), (Value::Int(19_700_201_000_000), 50, 21));
+        assert_eq!(table.check(row.row(), 32, &mut vec![]), Ok(()));
+    }
+
+    #[test]
     fn transactions_come_as_often_as_they_weigh() {
         let workload = Declared::new(100, &events(), Some(ReachPlan::default())).unwrap();
         let is_append = |step: &u64| workload.chosen(&mut Choices::new(1, 0, 1, *step)).below == 3;
@@ -457,6 +457,8 @@ mod tests {
         assert!(refused(|d| d["tables"][0]["columns"][4]["generator"] = "lettres".into()).contains("lettres"));
         assert!(refused(|d| d["tables"][0]["columns"][4]["generator"] = "key".into()).contains("note"));
         assert!(refused(|d| d["tables"][0]["columns"][1]["size"] = 4.into()).contains("at"));
+        assert!(refused(|d| d["tables"][0]["columns"][4]["kind"] = "binary(9)".into()).contains("note"));
+        assert!(refused(|d| d["tables"][0]["columns"][2]["kind"] = "datetime".into()).contains("hits"));
         assert!(
             refused(|d| d["tables"][0]["columns"][4]["size"] = json!({"kind": "uniform", "from": 2, "to": 1}))
                 .contains("parameters")
