@@ -5,12 +5,14 @@
 mod access;
 mod batch_get;
 mod buffers;
+mod cumulative;
 mod db_stress;
 mod declared;
 mod durability;
 mod extreme_values;
 mod game;
 mod insert_indexes;
+mod linkbench;
 mod oltp;
 mod options;
 mod point_get;
@@ -19,7 +21,9 @@ mod reach;
 mod replication_lag;
 mod result_cache;
 mod secondary_get;
+mod smallbank;
 mod tables;
+mod taobench;
 mod tpcc;
 mod trx_lifecycle;
 mod workload;
@@ -82,6 +86,9 @@ workloads! {
     result_cache::ResultCache,
     durability::Durability,
     extreme_values::ExtremeValues,
+    smallbank::SmallBank,
+    linkbench::LinkBench,
+    taobench::TaoBench,
     declared::Declared,
 }
 
