@@ -63,6 +63,7 @@ ENTRIES = (
     Entry("primary and replicas", "replicated(mariadb*2)", "replicated"),
     Entry("cache in front of a store", "cache-aside(memcached, mariadb)", "cache-aside"),
     Entry("pool of result caches", "result-cache(memcached*3, mariadb)", "result-cache"),
+    Entry("pooler in front of a server", "via(pgbouncer, postgresql)", "via"),
     Entry("attached: MySQL protocol", "mysql://user@host/database", "mysql"),
     Entry("attached: PostgreSQL", "postgresql://user@host/database", "postgresql"),
     Entry("attached: Redis protocol", "redis://host", "redis"),

@@ -35,6 +35,8 @@ ATTACHED: dict[str, type[System]] = {
     for scheme in system.schemes
 }
 """The systems that dbdyno can attach to, by the scheme of their URL."""
+PARTS: dict[str, type[System]] = {part.name: part for family in _FAMILIES for part in family.parts}
+"""The systems that there are in arrangements only, by name."""
 ARRANGEMENTS = tuple(system for system in SYSTEMS.values() if system.takes_parts)
 """The systems that are made of parts."""
 _VARIANTS = tuple(system for family in _FAMILIES for system in family.variants)
@@ -54,16 +56,28 @@ def class_of(spec: SystemSpec) -> type[System]:
 
 def build(spec: SystemSpec) -> System:
     """Return the system of a configuration, not started; raises UserError if there is none or it cannot be so."""
+    if not spec.url and spec.name in PARTS:
+        raise UserError(f"{spec.label}: '{spec.name}' stores nothing by itself: {PARTS[spec.name].what}")
     system = class_of(spec)
     if spec.version:
         find_package(spec.product)
     if system.takes_parts:
-        return system.made_of(spec, [build(part) for part in _labelled(spec)])
+        return system.made_of(spec, [_build_part(part) for part in _labelled(spec)])
     if spec.parts:
         raise UserError(
             f"{spec.label}: '{spec.name}' is no arrangement; {', '.join(known.name for known in ARRANGEMENTS)} are"
         )
     return system(spec)
+
+
+def _build_part(spec: SystemSpec) -> System:
+    """Return a system of an arrangement."""
+    return build(spec) if spec.url or spec.name not in PARTS else PARTS[spec.name](spec)
+
+
+def _of_host(spec: SystemSpec) -> type[System]:
+    """Return the system, or the part of an arrangement, that a configuration without a URL names."""
+    return (SYSTEMS | PARTS)[spec.name]
 
 
 def sized(spec: SystemSpec, data_bytes: int | None) -> SystemSpec:
@@ -95,7 +109,7 @@ def missing(spec: SystemSpec) -> str | None:
     """Return what a configuration needs that is not installed, and how to get it; None if everything is there."""
     if spec.url:
         return None
-    of_host = SYSTEMS[spec.name]
+    of_host = _of_host(spec)
     own = missing_version(spec) if spec.version else _missing_here(of_host, spec)
     reasons = [own, *(missing(part) for part in spec.parts)]
     return "; ".join(filter(None, reasons)) or None
@@ -110,7 +124,7 @@ def missing_packages(spec: SystemSpec) -> list[Package]:
     """Return the packages that a configuration needs and that are not installed; what the host is to have is none."""
     if spec.url:
         return []
-    system = SYSTEMS[spec.name]
+    system = _of_host(spec)
     name = spec.product if spec.version else None if system.path_of(spec) else system.package
     own = [find_package(name)] if name else []
     every = [

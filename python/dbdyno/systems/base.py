@@ -412,11 +412,13 @@ class Family:
 
     systems: those dbdyno starts, by their names. attached: those it attaches to, by the schemes of their URLs.
     variants: those that take over some configurations of another system (`System.serves`).
+    parts: those that there are in arrangements only.
     """
 
     systems: tuple[type[System], ...]
     attached: tuple[type[System], ...] = ()
     variants: tuple[type[System], ...] = ()
+    parts: tuple[type[System], ...] = ()
 
 
 def numbers_of(mapping: JsonObject, wanted: tuple[str, ...]) -> dict[str, int]:

@@ -6,6 +6,7 @@ from dbdyno.systems.arrangements.replicated import Replicated
 from dbdyno.systems.arrangements.result_cache import ResultCache
 from dbdyno.systems.arrangements.spider import Spider
 from dbdyno.systems.arrangements.spread import Spread
+from dbdyno.systems.arrangements.via import Via
 from dbdyno.systems.base import Family
 
-FAMILY = Family((Galera, CacheAside, ResultCache, Spread, Replicated), variants=(Spider,))
+FAMILY = Family((Galera, CacheAside, ResultCache, Spread, Replicated, Via), variants=(Spider,))
