@@ -45,6 +45,7 @@ def test_a_weaker_promise_is_no_like_for_like(answered):
     assert who.startswith("redis was fastest")
     assert class_ == ("redis alone does not flush commits (D0): no like-for-like ranking.")
     assert strongest.startswith("The fastest that flushes every commit (D2) was mariadb: ")
+    assert strongest.endswith("/s at 8 clients.")
 
 
 def test_of_several_with_the_same_promise_the_others_are_named(answered):

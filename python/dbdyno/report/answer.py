@@ -120,7 +120,7 @@ def _durability(peak: Standing) -> Iterator[str]:
     yield f"{who} {_promise(own)} ({own}): no like-for-like ranking."
     best = max((peak.chosen[label] for label in others[strongest]), key=rate_per_s)
     if len(others[strongest]) > 1:
-        yield f"The fastest that {_promise(strongest)} ({strongest}) was {best['label']}: {_figure(best)}."
+        yield f"The fastest that {_promise(strongest)} ({strongest}) was {best['label']}: {_figure(best)} {at(best)}."
 
 
 def _known(classes: Iterable[str]) -> list[str]:
