@@ -42,7 +42,7 @@ help:
 	@echo "make test-torture  SEED=1 MINUTES=… PARTS=…: random kills and more; writes docs/torture.md; as root"
 	@echo "make fuzz     SECONDS=60 for every decoder of wire: bytes it cannot take (CONTRIBUTING.md)"
 	@echo "make build    set up .venv with dbdyno and dbdyno-load"
-	@echo "make wheels   build the wheel that needs no Rust, for x86_64, in target/dist (docs/install.md)"
+	@echo "make wheels   build wheels that need no Rust where they are installed, in target/dist (docs/install.md)"
 	@echo "make lint     formatting and lint only"
 	@echo "make format   rewrite the sources in the project's format"
 	@echo "make reference  write the pages of docs/ that come from the code"
@@ -149,7 +149,7 @@ $(ZENSICAL):
 build: $(VENV)/installed binary
 	@install -C -m 755 $(CARGO_TARGET_DIR)/release/dbdyno-load $(BIN)/dbdyno-load
 
-# One wheel that runs on every Linux of this processor with glibc 2.17 or newer; docs/install.md.
+# A wheel for each platform whose standard library of Rust is here; docs/install.md.
 .PHONY: wheels
 wheels: tools
 	scripts/build-wheels target/dist
