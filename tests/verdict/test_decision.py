@@ -195,6 +195,34 @@ def test_an_engine_that_flushes_or_reads_again_is_named_for_that():
     assert decision_of(stalling).limit == "checkpoint"
 
 
+def beside_others(server_cpu, **states):
+    """Columns of a full host that the server, with so many processors, and its client share with other processes."""
+    own = process("mariadb", cpu=server_cpu, queue=7) | process("client", cpu=0.2, queue=3)
+    return waits(**states) | own | host(BUSY_HOST)
+
+
+AT_WORK = {"cpu": 1.4, "cpu_wait": 13, "client": 1.6}
+
+
+@pytest.mark.parametrize(
+    ("server_cpu", "states", "limit"),
+    [
+        (0.9, AT_WORK, "checkpoint"),
+        (0.5, AT_WORK, "neighbour"),
+        (0.5, {"cpu": 1, "cpu_wait": 2, "other": 13}, "checkpoint"),
+    ],
+    ids=["half of the host is left", "less is left", "few operations lacked a processor"],
+)
+def test_others_hide_the_engines_limit_only_if_they_took_the_processors_that_operations_lacked(
+    server_cpu, states, limit
+):
+    columns = beside_others(server_cpu, **states)
+    assert decision_of(trial(columns)).limit == "neighbour"
+    said = decision_of(trial(columns | FULL_LOG))
+    assert said.limit == limit
+    assert said.confidence == ("high" if limit == "neighbour" else "medium")
+
+
 def test_a_rate_that_was_followed_is_all_that_was_asked_for():
     assert decision_of(trial(CPU, offered=1000)).limit == "rate"
     assert decision_of(trial(CPU, offered=2000)).limit == "server-cpu"

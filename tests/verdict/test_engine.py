@@ -5,7 +5,7 @@ import pytest
 from dbdyno.verdict import engine
 from dbdyno.verdict.evidence import Measured
 
-from .made import IDLE_HOST, host, trial
+from .made import IDLE_HOST, host, process, thread, trial
 
 MIB = 2**20
 
@@ -102,3 +102,31 @@ def test_what_was_not_seen_is_no_sign():
         *engine.checkpoint(measured({})),
         *engine.compaction(measured({})),
     ]
+
+
+def pool(task, active, pending, limit=32):
+    figures = {"active": active, "limit": limit, "pending": pending}
+    return {f"store.mariadb.{task}_tasks_{what}": float(value) for what, value in figures.items()}
+
+
+def test_writers_that_wait_for_buffers_to_be_flushed():
+    assert list(engine.compaction(measured(pool("write", 31, 400) | pool("flush", 1, 2, limit=1)))) == [
+        "31 of 32 write threads of mariadb were taken, while 2.0 buffers waited to be flushed"
+    ]
+    assert not list(engine.compaction(measured(pool("write", 31, 400) | pool("flush", 1, 0, limit=1))))
+    assert not list(engine.compaction(measured(pool("write", 9, 0) | pool("flush", 1, 2, limit=1))))
+    assert not list(engine.compaction(measured(pool("write", 0, 0, limit=0))))
+
+
+def test_compactions_that_are_behind_and_take_the_processors_from_clients():
+    behind = pool("compaction", 2, 7, limit=2) | process("mariadb", cpu=1.9)
+    busy = thread("CompactionExecu", 0.4, server="mariadb") | {"threads.mariadb.CompactionExecu.cores": 0.76}
+    pinned = {"server_cpus": [0, 1]}
+    assert list(engine.compaction(measured(behind | busy, **pinned))) == [
+        "mariadb had 7.0 compactions pending with all 2 threads at work, "
+        "which took 40% of the 1.90 processors that it could use"
+    ]
+    assert not list(engine.compaction(measured(behind, **pinned)))
+    assert not list(engine.compaction(measured(behind | busy | pool("compaction", 2, 0, limit=2), **pinned)))
+    # There were processors to spare.
+    assert not list(engine.compaction(measured(behind | busy)))

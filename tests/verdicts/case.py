@@ -13,7 +13,7 @@ CLIENT, NETWORK, SERVER_CPU, DISK, LOCK, COMMIT = "client", "network", "server-c
 RATE, UNEXPLAINED = "rate", "unexplained"
 HOST_CPU, SERVER_THREAD, SERVER_QUEUE, NEIGHBOUR = "host-cpu", "server-thread", "server-queue", "neighbour"
 MEMORY, CHECKPOINT, COMPACTION, STALLS = "memory", "checkpoint", "compaction", "stalls"
-REPLICATION, OLD_VERSIONS = "replication", "old-versions"
+REPLICATION, OLD_VERSIONS, VACUUM, CONNECTIONS = "replication", "old-versions", "vacuum", "connections"
 
 LEAST = {"workload": "point-get", "rows": 20_000, "clients": 16, "seconds": 6, "warmup_seconds": 1, "host": False}
 """The keys of every experiment that gives no others."""

@@ -1,6 +1,8 @@
-"""Causes that another session on the server is: it takes a lock, or pauses all clients, again and again."""
+"""Causes that other sessions on the server are: they take locks or connections, or pause all clients."""
 
+import socket
 from collections.abc import Callable
+from contextlib import ExitStack, closing, suppress
 
 import psycopg
 import pymysql
@@ -8,6 +10,9 @@ import redis
 
 from .causes import in_background
 from .stage import Cause, Stage
+
+ANSWER_TIMEOUT_S = 5
+TAKEN_EVERY_S = 0.02
 
 
 def locking(lock: str, unlock: str, held_s: float, free_s: float) -> Cause:
@@ -70,3 +75,38 @@ def holding(statement: str) -> Cause:
         connection.cursor().execute(statement)
 
     return lambda stage: stage.at_begin.append(lambda _: begin(stage))
+
+
+def connecting(count: int) -> Cause:
+    """Keep up to `count` connections from when all clients have theirs, each taken as soon as it is free."""
+
+    def begin(stage: Stage) -> None:
+        def take(is_over: Callable[[float], bool]) -> None:
+            with ExitStack() as held:
+                taken = 0
+                while not is_over(TAKEN_EVERY_S):
+                    # The server may be full now.
+                    with suppress(psycopg.OperationalError, pymysql.MySQLError, OSError):
+                        while taken < count and not is_over(0):
+                            held.enter_context(closing(_accepted(stage)))
+                            taken += 1
+
+        in_background(stage, take)
+
+    return lambda stage: stage.under_load.append(lambda: begin(stage))
+
+
+def _accepted(stage: Stage) -> pymysql.Connection | psycopg.Connection | socket.socket:
+    """Return a connection that the server has accepted. Raises OSError, or what the client library raises."""
+    if stage.url.startswith(("mysql:", "postgresql:")):
+        return connect(stage)
+    endpoint = stage.server.endpoint
+    with ExitStack() as unless_accepted:
+        connection = socket.create_connection((endpoint.host, endpoint.port), ANSWER_TIMEOUT_S)
+        unless_accepted.callback(connection.close)
+        connection.sendall(b"PING\r\n")
+        answer = connection.recv(64)
+        if not answer or b"max number" in answer:
+            raise ConnectionRefusedError(answer)
+        unless_accepted.pop_all()
+    return connection

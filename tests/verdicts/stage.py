@@ -27,6 +27,7 @@ class Stage:
     trial: undoes those that last as long as the trial: a server whose disk is slow would take long to stop.
     server: the one that is attached to, with its URL; None for a private one. server_cpus: those of the variant.
     at_begin: what is done when the trial begins, so that loading goes undisturbed; each is given the servers' pids.
+    under_load: what is done after its first second, when all clients have connected.
     """
 
     guard: Guard
@@ -36,6 +37,7 @@ class Stage:
     server: System | None = None
     url: str = ""
     at_begin: list[Callable[[list[int]], None]] = field(default_factory=list)
+    under_load: list[Callable[[], None]] = field(default_factory=list)
 
 
 Cause = Callable[[Stage], None]
@@ -53,6 +55,9 @@ class AtTheTrial(Listener):
             begin(servers())
 
     def record_came(self, record):
+        if record["record"] == "interval":
+            while self._stage.under_load:
+                self._stage.under_load.pop()()
         # The load is over; verifying it need not wait.
         if record["record"] == "total":
             self._stage.trial.close()

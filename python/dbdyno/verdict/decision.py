@@ -28,11 +28,13 @@ from dbdyno.verdict.limits import (
     UNEXPLAINED,
     Evidence,
 )
-from dbdyno.verdict.processors import Full, full_processors
+from dbdyno.verdict.processors import Consumers, Full, full_processors
 
 _MAY_STALL = frozenset({UNEXPLAINED, SERVER_QUEUE, SERVER_CPU})
 """Limits that a stalling store shows: no operation waits for anything named, and in between the store works."""
 
+_ON_PROCESSORS = frozenset(band for band, limit in LIMIT_OF.items() if limit in (CLIENT, SERVER_CPU))
+"""Bands of operations on a processor, or waiting for one."""
 QUEUED = 0.3
 """Share of the operations in flight queued in front of the server: they wait for it, wherever the others are."""
 WORTH_NAMING = 0.05
@@ -88,7 +90,7 @@ def limited(trial: Trial, budget: TimeBudget) -> Limited:
     limit = winner
     if trial.recorded.followed:
         limit = RATE
-    elif measured and (inside := _engine(measured, winner)):
+    elif measured and (inside := _engine(measured, budget, winner, full)):
         limit, signs[inside[0]] = inside
     elif stalls := unexplained_stalls(trial, budget) or _short_stalls(trial, winner, full):
         limit, signs[STALLS] = STALLS, (stalls,)
@@ -101,6 +103,8 @@ def limited(trial: Trial, budget: TimeBudget) -> Limited:
     named = second if rest[second] >= WORTH_NAMING * budget.in_flight else None
     share = amount / budget.in_flight if budget.in_flight else 0.0
     sure = _confidence(limit, share, bool(signs.get(limit)), trial.confirmation, trial.embedded)
+    if winner == OTHERS != limit and sure == "high":
+        sure = "medium"
     return Limited(
         *(limit, amount, budget.in_flight, signs.get(limit, ()), _said(LIMITS[limit].figures, measured)),
         *(named, rest[second] if named else 0.0, sure),
@@ -137,13 +141,32 @@ def _contenders(held: Mapping[str, float], full: Full | None, signs: Mapping[str
     return contenders
 
 
-def _engine(measured: Measured, seen_as: str) -> tuple[str, tuple[str, ...]] | None:
+def _engine(
+    measured: Measured, budget: TimeBudget, seen_as: str, full: Full | None
+) -> tuple[str, tuple[str, ...]] | None:
     """Return the limit inside the storage engine that is seen as another, and its signs; `None` if there is none."""
+    if seen_as == OTHERS:
+        seen_as, full = _behind_others(measured, budget, full)
     for name, limit in LIMITS.items():
-        if limit.inside and seen_as in limit.seen_as and (signs := tuple(limit.inside(measured))):
+        is_hidden = seen_as not in limit.seen_as or (full and not limit.if_full)
+        if limit.inside and not is_hidden and (signs := tuple(limit.inside(measured))):
             return name, signs
     to_log = tuple(engine.log_pressure(measured)) if seen_as == LOCK else ()
     return (CHECKPOINT, to_log) if to_log else None
+
+
+def _behind_others(measured: Measured, budget: TimeBudget, full: Full | None) -> tuple[str, Full | None]:
+    """Return as what a limit inside the engine is seen, and what is full, if other processes fill the host.
+
+    They come first only if they took what operations lacked: if these were on processors, or waited for one. If they
+    left half of the host to the trial, the engine comes first, as on a host that the trial alone fills.
+    """
+    at_work = sum(value for band, value in budget.bands.items() if band in _ON_PROCESSORS)
+    if at_work < MOST * budget.in_flight:
+        return UNEXPLAINED, None
+    consumers = Consumers.of(measured)
+    took = max(consumers.others, consumers.stolen) if consumers else 0.0
+    return (HOST_CPU, full) if consumers and took < MOST * consumers.host else (OTHERS, full)
 
 
 def _short_stalls(trial: Trial, seen_as: str, full: Full | None) -> str | None:

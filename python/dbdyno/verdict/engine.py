@@ -4,8 +4,9 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from dataclasses import dataclass
 
-from dbdyno.verdict.evidence import Measured
+from dbdyno.verdict.evidence import Measured, processors_filled
 from dbdyno.verdict.locks import locks_of
 
 REFAULTS_PER_TRANSACTION = 0.05
@@ -25,6 +26,14 @@ WRITE_STOPS_PER_S = 0.2
 """Times that the engine stopped or slowed its writers down, if it does not say for how long."""
 BUSY_BACKGROUND = 0.6
 """Share of the time that a busy background thread works or waits for a processor."""
+TAKEN = 0.8
+"""Share of a pool's threads that are at work when it is full: each is counted once a second."""
+BEHIND = 0.5
+"""Tasks that wait for a full pool, on average."""
+COMPACTING = "CompactionExecu"
+"""The name of Cassandra's threads that compact, as far as the kernel has it."""
+COMPACTING_SHARE = 0.3
+"""Share of a server's processor time that its compactions take."""
 FREE_PAGE_WAITS_PER_TRANSACTION = 0.01
 """Waits for a page that could be replaced: none is clean, so one is flushed first."""
 FORCED_CHECKPOINTS_PER_S = 0.2
@@ -96,6 +105,7 @@ def compaction(measured: Measured) -> Iterator[str]:
         if sum(held_back) >= WRITE_STOPS_PER_S:
             stops, slowdowns = held_back
             yield f"{server} stopped its writers {stops:.2g} times/s, and slowed them down {slowdowns:.2g} times/s"
+        yield from _stages(measured, server)
     background = measured.trial.facts.background_threads or {}
     processes = ("client",) if measured.trial.embedded else measured.trial.server_names
     for process in processes:
@@ -104,6 +114,39 @@ def compaction(measured: Measured) -> Iterator[str]:
             at_work = sum(measured.mean(column + what) or 0.0 for what in ("cpu", "run_queue"))
             if at_work >= BUSY_BACKGROUND:
                 yield f"its thread '{thread}' ({task}) was at work {min(1.0, at_work):.0%} of the time"
+
+
+def _stages(measured: Measured, server: str) -> Iterator[str]:
+    """Yield that all threads of a staged store are taken: by writers that wait for flushes, or by compactions."""
+    write, flush, compact = (_Pool.of(measured, server, task) for task in ("write", "flush", "compaction"))
+    if write.taken and flush.taken and flush.pending >= BEHIND:
+        yield (
+            f"{write.active:.0f} of {write.limit:.0f} write threads of {server} were taken, while {flush.pending:.1f} "
+            "buffers waited to be flushed"
+        )
+    used, cores = processors_filled(measured, server), measured.of_threads(server, f"{COMPACTING}.cores")
+    if compact.taken and compact.pending >= BEHIND and used and cores >= COMPACTING_SHARE * used:
+        behind = f"{server} had {compact.pending:.1f} compactions pending with all {compact.limit:.0f} threads at work"
+        yield f"{behind}, which took {cores / used:.0%} of the {used:.2f} processors that it could use"
+
+
+@dataclass(frozen=True, slots=True)
+class _Pool:
+    """The threads of a store for one task: how many are at work, how many there are, and the tasks that wait."""
+
+    active: float
+    limit: float
+    pending: float
+
+    @classmethod
+    def of(cls, measured: Measured, server: str, task: str) -> _Pool:
+        columns = (f"store.{server}.{task}_tasks_{what}" for what in ("active", "limit", "pending"))
+        return cls(*(measured.mean(column) or 0.0 for column in columns))
+
+    @property
+    def taken(self) -> bool:
+        """True if hardly any of its threads is free."""
+        return self.active >= TAKEN * self.limit > 0
 
 
 def _log_age(measured: Measured, server: str, column: str) -> Iterator[str]:

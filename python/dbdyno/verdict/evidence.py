@@ -123,6 +123,12 @@ def cores_to_use(measured: Measured, processes: Sequence[str], pinned: Sequence[
     return None if used is None or host is None or free is None else used + free * host
 
 
+def processors_filled(measured: Measured, server: str) -> float | None:
+    """Return how many processors a server used, if that is all it may use; else `None`."""
+    used, usable = measured.cores((server,)), cores_to_use(measured, (server,), measured.trial.facts.server_cpus)
+    return used if used and usable and used >= BUSY_PROCESSORS * usable else None
+
+
 def others_cores(measured: Measured) -> float | None:
     """Return how many of the host's processors other processes used, if it is enough to disturb; else `None`.
 

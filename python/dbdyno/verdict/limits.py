@@ -10,13 +10,13 @@ from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 from enum import Enum
 
-from dbdyno.verdict import engine, evidence, old_versions, replication
+from dbdyno.verdict import connections, engine, evidence, old_versions, replication, vacuum
 from dbdyno.verdict.evidence import Measured
 
 CLIENT, NETWORK, SERVER_CPU, DISK, LOCK, COMMIT = "client", "network", "server-cpu", "disk", "lock", "commit"
 SERVER_QUEUE, SERVER_THREAD, HOST_CPU, OTHERS = "server-queue", "server-thread", "host-cpu", "neighbour"
 MEMORY, CHECKPOINT, COMPACTION, STALLS = "memory", "checkpoint", "compaction", "stalls"
-REPLICATION, OLD_VERSIONS = "replication", "old-versions"
+REPLICATION, OLD_VERSIONS, VACUUM, CONNECTIONS = "replication", "old-versions", "vacuum", "connections"
 RATE, UNEXPLAINED = "rate", "unexplained"
 
 MOST = 0.5
@@ -76,6 +76,7 @@ class Limit:
         inside: of a limit inside the storage engine, which neither waits nor processors show: what says that it was it.
         rule: when `inside` says so, with its figures, for docs/statistics.md, section 5.4.
         seen_as: the limits that the time budget shows in the place of one inside the storage engine.
+        if_full: it limits also if processors or threads are full; else these come first.
         embedded: label, noun and `held` of a store that runs inside the load client, if these differ.
         opening: of the sentence, if it is not "Limited by" and the noun.
     """
@@ -95,6 +96,7 @@ class Limit:
     inside: Evidence | None = None
     rule: str = ""
     seen_as: frozenset[str] = frozenset()
+    if_full: bool = True
     embedded: tuple[str, str, str] | None = None
     opening: str | None = None
 
@@ -226,7 +228,9 @@ _TABLE = (
         rule=f"The engine held writers back for {engine.WRITE_STALLS:g} s in every second. Or its log says that it "
         f"stopped or slowed writers down every {1 / engine.WRITE_STOPS_PER_S:.0f} s. Or a background thread that the "
         "system declares (`background_threads`) was at work for "
-        f"{_percent(engine.BUSY_BACKGROUND)} of the time.",
+        f"{_percent(engine.BUSY_BACKGROUND)} of the time. Or {_percent(engine.TAKEN)} of Cassandra's threads that "
+        "write were taken while buffers waited to be flushed. Or its compactions were behind with all their threads at "
+        f"work, and took {_percent(engine.COMPACTING_SHARE)} of the processors that it could use.",
         seen_as=_AT_WORK | {COMMIT, LOCK},
     ),
     Limit(
@@ -253,6 +257,33 @@ _TABLE = (
         f"as in the first. Meanwhile old row versions grew {old_versions.MORE_VERSIONS:g} times, to "
         f"{old_versions.LEAST_VERSIONS:,} or more (dead rows, history list).",
         seen_as=_AT_WORK,
+    ),
+    Limit(
+        VACUUM,
+        label="vacuum",
+        noun="vacuuming",
+        held="in a server that vacuums and analyses tables meanwhile",
+        advice="Let it do less at a time (`autovacuum_vacuum_cost_delay`), or when there is less load.",
+        inside=vacuum.vacuum,
+        rule=f"The server used all its processors, and its vacuuming took {_percent(vacuum.VACUUM_CPU)} of that. Or a "
+        f"disk was waited for, and {_percent(vacuum.VACUUM_PAGES)} of the pages that the server read and wrote were "
+        "for vacuuming.",
+        seen_as=_AT_WORK | {COMMIT},
+    ),
+    Limit(
+        CONNECTIONS,
+        label="connections",
+        noun="the number of connections",
+        held="behind the server's limit of connections",
+        advice="More connections on the server, fewer clients, or a pool of connections.",
+        inside=connections.connections,
+        rule=f"A server refused {_percent(connections.REFUSED)} of the connections that clients tried to open, in "
+        f"{_percent(connections.REFUSING)} of the seconds, and said that it had too many. Or it accepted none for "
+        f"{_percent(connections.NOT_ACCEPTING)} of the time. Or the queue of new connections was full: by "
+        f"Little's law {_percent(connections.WAITING)} of the clients waited for the kernel to ask again. Full "
+        "processors or threads come first.",
+        seen_as=_AT_WORK | {COMMIT},
+        if_full=False,
     ),
     Limit(
         DISK,

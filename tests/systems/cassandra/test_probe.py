@@ -41,12 +41,20 @@ def test_where_nobody_answers_it_is_said():
 
 def test_pools_and_caches_have_dbdynos_names():
     pools = [
-        {"name": "ReadStage", "active_tasks": 3, "pending_tasks": 2, "blocked_tasks": 0, "completed_tasks": 70},
+        {
+            "name": "ReadStage",
+            "active_tasks": 3,
+            "active_tasks_limit": 32,
+            "pending_tasks": 2,
+            "blocked_tasks": 0,
+            "completed_tasks": 70,
+        },
         {"name": "GossipStage", "active_tasks": 1},
     ]
     caches = [{"name": "chunks", "hit_count": 5, "request_count": 9, "entry_count": 2, "size_bytes": 128}]
     assert probe_module.figures(pools, caches) == {
         "read_tasks_active": 3,
+        "read_tasks_limit": 32,
         "read_tasks_pending": 2,
         "read_tasks_blocked": 0,
         "read_tasks_total": 70,

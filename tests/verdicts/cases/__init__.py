@@ -1,6 +1,6 @@
 """All cases, by what they put under strain."""
 
-from . import disks, engines, links, locks, processors, replicas, stalls, versions
+from . import connections, disks, engines, links, locks, processors, replicas, stalls, versions
 
 CASES = (
     *processors.CASES,
@@ -11,4 +11,5 @@ CASES = (
     *engines.CASES,
     *replicas.CASES,
     *versions.CASES,
+    *connections.CASES,
 )

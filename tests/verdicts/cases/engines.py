@@ -41,6 +41,9 @@ ROCKSDB = Load(
 MYROCKS = Load("myrocks-update", "mariadb?engine=RocksDB&rocksdb_flush_log_at_trx_commit=0", SERVER, HOST, MANY)
 CACHED = Load("cache-aside", "cache-aside(memcached?memory=200%, mariadb)", EITHER, HOST, {"rows": 100_000})
 CASSANDRA = Load("cassandra-get", "cassandra", SERVER, HOST, {"clients": 32})
+CASSANDRA_GAME = Load(
+    "cassandra-game", "cassandra", SERVER, HOST, {"workload": "game", "operation_timeout_seconds": 60}
+)
 CASSANDRA_FLUSH = Load(
     "cassandra-flush",
     "cassandra?commitlog_sync=batch",
@@ -164,6 +167,15 @@ COMPACTIONS = (
         (server_limited(slow_disk(write_bps=4e6)),),
         system=("mariadb?engine=RocksDB&rocksdb_flush_log_at_trx_commit=0&rocksdb_db_write_buffer_size=4194304"),
         held_out=True,
+    ),
+    Case(
+        "write-stalls-cassandra",
+        "Cassandra has 4 MiB of buffers and 2 MB/s of writes, 16 clients play",
+        CASSANDRA_GAME,
+        frozenset({COMPACTION}),
+        (server_limited(slow_disk(write_bps=2e6)),),
+        system="cassandra?memtable_heap_space=4MiB&memtable_offheap_space=4MiB",
+        keys={"seconds": 20},
     ),
 )
 

@@ -140,7 +140,7 @@ class Cassandra(CassandraServer):
     name = "cassandra"
     what = "Cassandra, any setting of cassandra.yaml (commitlog_sync=batch, concurrent_reads=64 …)"
     own_settings: ClassVar[tuple[str, ...]] = ("heap", "consistency")
-    levers: Mapping[str, str] = {"server-queue": "concurrent_reads=64"}
+    levers: Mapping[str, str] = {"server-queue": "concurrent_reads=64", "compaction": "concurrent_compactors=4"}
     package = "cassandra@5.0"
     # There is no program to ask, only Java to start with all of these.
     layout = Layout(

@@ -28,6 +28,7 @@ POOLS = {
 """dbdyno's name of what a thread pool does."""
 _OF_A_POOL = {
     "active_tasks": "{}_tasks_active",
+    "active_tasks_limit": "{}_tasks_limit",
     "pending_tasks": "{}_tasks_pending",
     "blocked_tasks": "{}_tasks_blocked",
     "completed_tasks": "{}_tasks_total",

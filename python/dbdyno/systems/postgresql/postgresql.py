@@ -257,6 +257,7 @@ class PostgreSQL(PostgreSQLServer):
         "checkpoint": "max_wal_size=8GB",
         "disk": "shared_buffers=1GB",
         "commit": "synchronous_commit=off",
+        "vacuum": "autovacuum_vacuum_cost_delay=20ms",
     }
     live_settings: ClassVar[Mapping[str, LiveSetting]] = {
         "checkpoint": LiveSetting("max_wal_size", "8GB"),
