@@ -37,6 +37,7 @@ from dbdyno.cli import aa, bisect, ci, host, program, serve, systems_check, syst
 from dbdyno.cli import clean as clean_command
 from dbdyno.cli import report as report_command
 from dbdyno.cli import run as run_command
+from dbdyno.cli import watch as watch_command
 from dbdyno.conduct.resolve import resolve
 from dbdyno.errors import UserError
 from dbdyno.experiment.read import NamedExperiment
@@ -122,6 +123,7 @@ def _without_servers(changed: ExitStack) -> None:
         ci: {"run_experiment": resolved},
         bisect: {"measured": reached},
         serve: {"threading": SimpleNamespace(Event=reached)},
+        watch_command: {"LiveObserver": reached},
         worker: {"serve": reached},
         clean_command: {"clean": lambda spec, *_: (build(spec), reached())},
         host: {"measure_host": reached},
