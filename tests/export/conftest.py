@@ -1,9 +1,13 @@
 """Runs for the tests of all formats: an ordinary one, one with faults and one that holds passwords wherever it may."""
 
 import json
+from collections.abc import Callable
 from dataclasses import replace
+from pathlib import Path
+from xml.etree import ElementTree
 
 import pytest
+from xmlschema import XMLSchema
 
 from dbdyno.results.read import read_run
 from synthetic_run import SYSTEMS, write_run
@@ -40,3 +44,15 @@ def leaking(tmp_path_factory):
         file.write_text(json.dumps(document))
     assert any(PASSWORD in file.read_text() for file in folder.glob("trials/*/trial.json"))
     return read_run(folder)
+
+
+@pytest.fixture(scope="package")
+def junit() -> Callable[[str], ElementTree.Element]:
+    """Return a function that reads a JUnit report, and fails if `junit.xsd` does not allow it."""
+    schema = XMLSchema(Path(__file__).with_name("junit.xsd"))
+
+    def read(text: str) -> ElementTree.Element:
+        schema.validate(text)
+        return ElementTree.fromstring(text)
+
+    return read

@@ -4,7 +4,6 @@ import csv
 import io
 import json
 from dataclasses import replace
-from xml.etree import ElementTree
 
 import pytest
 
@@ -20,13 +19,14 @@ def run(tmp_path_factory):
     return read_run(write_run(tmp_path_factory.mktemp("ci") / "run", (base, head), clients=(4,), repeats=4))
 
 
-def test_a_slower_comparison_is_a_failure_one_without_an_answer_an_error_or_skipped(run):
+def test_a_slower_comparison_is_a_failure_one_without_an_answer_an_error_or_skipped(run, junit):
     (slower,) = decisions(run, 0.05, [], 1)
     others = [replace(slower, outcome=outcome, reason="why") for outcome in ("same", "unstable", NOT_JUDGED)]
-    root = ElementTree.fromstring(ci_junit([slower, *others]))
+    root = junit(ci_junit([slower, *others]))
     (suite,) = root
     assert (root.tag, suite.tag, suite.get("tests")) == ("testsuites", "testsuite", "4")
     assert (suite.get("failures"), suite.get("skipped"), suite.get("errors")) == ("1", "1", "1")
+    assert (suite[0].find("failure").get("type"), suite[3].find("error").get("type")) == ("slower", NOT_JUDGED)
     tags = [[child.tag for child in case if child.tag != "system-out"] for case in suite]
     assert tags == [["failure"], [], ["skipped"], ["error"]]
     assert suite[0].get("name") == "game, 4 clients" and float(suite[0].get("time")) > 0

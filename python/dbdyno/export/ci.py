@@ -52,7 +52,9 @@ def ci_junit(decided: Sequence[Decided]) -> str:
         said = f"{comparison.outcome}: {comparison.reason or comparison.interval}"
         tag = {SLOWER: "failure", NOT_JUDGED: "error", UNSTABLE: "skipped"}.get(str(comparison.outcome))
         if tag:
-            ElementTree.SubElement(case, tag, message=text_of(said))
+            problem = ElementTree.SubElement(case, tag, message=text_of(said))
+            if tag != "skipped":
+                problem.set("type", str(comparison.outcome))
         ElementTree.SubElement(case, "system-out").text = text_of(
             f"{comparison.interval}, {len(comparison.rates_per_s[0])} pairs"
         )
