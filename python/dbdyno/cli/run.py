@@ -30,6 +30,7 @@ from dbdyno.report.summary import print_summary
 from dbdyno.results.limits import limit_sentences, limits_broken
 from dbdyno.results.model import Run
 from dbdyno.results.read import read_run
+from dbdyno.systems.packages.versions import in_range
 
 _ENDED = {"failed": "failed", "interrupted": "was interrupted"}
 
@@ -59,7 +60,7 @@ def command(
     elif experiment is None:
         raise click.UsageError("Missing argument 'EXPERIMENT'.", click.get_current_context())
     else:
-        start = partial(run_experiment, read_experiment(experiment, overrides_of(options)), out)
+        start = partial(run_experiment, read_experiment(experiment, overrides_of(options), in_range), out)
     with _shown_live(out, console) if live else nullcontext():
         try:
             end = start(console, quiet, metrics)

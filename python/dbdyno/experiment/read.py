@@ -1,7 +1,7 @@
 """From a name or a file, and the overrides of a command line, to a checked experiment."""
 
 import re
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -19,7 +19,7 @@ from dbdyno.experiment.redact import redact
 from dbdyno.experiment.scale import has_sizes
 from dbdyno.experiment.shipped import SHIPPED, shipped_experiments
 from dbdyno.experiment.think_time import ThinkTime
-from dbdyno.experiment.toml import Table, parse_toml
+from dbdyno.experiment.toml import Table, as_list, parse_toml
 from dbdyno.experiment.variant import Cpus
 from dbdyno.experiment.ycsb import is_ycsb, read_ycsb
 
@@ -61,10 +61,15 @@ def is_file(path: Path) -> bool:
         return False
 
 
-def read_experiment(name_or_file: str, overrides: Table | None = None) -> NamedExperiment:
+def read_experiment(
+    name_or_file: str,
+    overrides: Table | None = None,
+    in_range: Callable[[str], list[str]] = lambda text: [text],
+) -> NamedExperiment:
     """Read an experiment, put in the overrides, and check everything a file alone can tell.
 
     overrides: key of the file to value; a dotted key (`cpus.client`) reaches into a table.
+    in_range: returns the systems of a range of versions, `mysql@5.5..8.0`; of anything else the text alone.
     Raises UserError naming the file, the key, the value, and what would be accepted.
     """
     path = find_experiment(name_or_file)
@@ -75,6 +80,9 @@ def read_experiment(name_or_file: str, overrides: Table | None = None) -> NamedE
             f"{_name_of(path)}: --scale {cut(str(document['scale']))} has no effect: other options replace all that it "
             "gives by scale; leave --scale out"
         )
+    systems = [system for entry in as_list(document.get("system")) for system in _each_version(entry, in_range)]
+    if systems != as_list(document.get("system")):
+        document["system"] = systems
     try:
         experiment = Experiment.model_validate(document)
     except ValidationError as error:
@@ -82,6 +90,15 @@ def read_experiment(name_or_file: str, overrides: Table | None = None) -> NamedE
     if "events" not in (overrides or {}):
         place_events(experiment.events, path.read_text(encoding="utf-8"))
     return NamedExperiment(path.stem, experiment)
+
+
+def _each_version(entry: object, in_range: Callable[[str], list[str]]) -> list[object]:
+    """Return a system for each version of its range; what is no system is left to whoever checks it."""
+    if isinstance(entry, str):
+        return list(in_range(entry))
+    if isinstance(entry, dict) and isinstance(entry.get("system"), str):
+        return [{**entry, "system": text} for text in in_range(entry["system"])]
+    return [entry]
 
 
 def read_toml(path: Path) -> Table:

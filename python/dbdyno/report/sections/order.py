@@ -35,6 +35,7 @@ from dbdyno.report.sections import (
     throughput,
     trials,
     unfair,
+    versions,
 )
 
 FIRST: tuple[Section, ...] = (unfair.SECTION, ranking.RANKING)
@@ -53,6 +54,7 @@ SECTIONS: tuple[Section, ...] = (
     throughput.SECTION,
     latency.SECTION,
     against_setting.SECTION,
+    versions.SECTION,
     events.SECTION,
     over_time.SECTION,
     locks.SECTION,
