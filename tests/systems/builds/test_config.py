@@ -6,7 +6,15 @@ import re
 import pytest
 
 from dbdyno.errors import UserError
-from dbdyno.systems.builds.config import MOST_BYTES, assignments, directives, options_of_groups, read_config
+from dbdyno.systems.builds.config import (
+    MOST_BYTES,
+    assignments,
+    directives,
+    options,
+    options_of_groups,
+    read_config,
+    scalars,
+)
 from helpers import need, system
 
 MY_CNF = """\
@@ -48,9 +56,31 @@ def test_a_postgresql_conf_has_assignments():
     }
 
 
+def test_a_cassandra_yaml_has_settings_of_one_value():
+    text = "---\nconcurrent_reads: 64  # more\n# x: 1\nseed_provider:\n  - class_name: a\n"
+    text += "commitlog_sync: 'batch'\nempty:\n"
+    assert dict(scalars("seed_provider")(lines(text))) == {
+        "concurrent_reads": "64",
+        "seed_provider": "",
+        "commitlog_sync": "batch",
+    }
+
+
+def test_a_memcached_conf_has_options():
+    text = "# memory\n-m 64\n-t=4\n-d\n"
+    assert dict(options({"-m": "memory", "-t": "threads", "-d": "daemon"})(lines(text))) == {
+        "memory": "64",
+        "threads": "4",
+        "daemon": "",
+    }
+
+
 @pytest.mark.parametrize(
     ("read", "text", "said"),
     [
+        (scalars("a"), "b:\n  - c: 1\n", "'b' has parts, and only settings of one value are read"),
+        (scalars("a"), "b:1", "'b:1' is no setting: write name: value"),
+        (options({"-m": "memory"}), "-v", "dbdyno gives no option -v; it gives -m"),
         (options_of_groups("mysqld"), "[mysqld]\n!includedir /etc/x", "other files are not read"),
         (options_of_groups("mysqld"), "[mysqld-8.0]\nx=1", "[mysqld-8.0] is for one version"),
         (options_of_groups("mysqld"), "x=1", "is in no group, such as [mysqld]"),
@@ -90,8 +120,14 @@ def test_every_setting_that_is_dbdynos_own_is_named_at_once(tmp_path):
 
 
 def test_a_system_whose_files_are_not_read_says_so():
-    with pytest.raises(UserError, match="reads no configuration file of memcached: give its settings here"):
-        system("memcached?config=/etc/memcached.conf")
+    with pytest.raises(UserError, match="reads no configuration file of mongodb: give its settings here"):
+        system("mongodb?config=/etc/mongod.conf")
+
+
+def test_a_memcached_conf_of_debian_names_what_is_dbdynos_own(tmp_path):
+    (tmp_path / "memcached.conf").write_text("-d\nlogfile /var/log/memcached.log\n-m 64\n-p 11211\n-l 127.0.0.1\n")
+    with pytest.raises(UserError, match="sets daemon, logfile, port, listen, which dbdyno sets"):
+        system(f"memcached?config={tmp_path}/memcached.conf")
 
 
 def test_a_setting_given_beside_the_file_goes_before_it(tmp_path):
@@ -112,6 +148,7 @@ def test_a_setting_given_beside_the_file_goes_before_it(tmp_path):
         ("redis", "hz 20\nsave 900 1\n", "hz", "20"),
         ("mariadb", "[mysqld]\ninnodb-buffer-pool-size = 64M\n", "innodb_buffer_pool_size", str(64 << 20)),
         ("postgresql", "shared_buffers = 32MB\n", "shared_buffers", "32MB"),
+        ("memcached", "-m 96\n-t 3\n", "num_threads", "3"),
     ],
 )
 def test_its_settings_are_in_force(started, tmp_path, name, text, setting, value):

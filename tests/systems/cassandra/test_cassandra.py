@@ -183,6 +183,26 @@ def test_a_setting_it_does_not_know_is_said_in_its_words(launch):
     cassandra.stop()
 
 
+@slow
+@pytest.mark.systems
+def test_a_home_elsewhere_starts_with_the_settings_of_a_file(started, tmp_path_factory):
+    need("cassandra")
+    home = system("cassandra").installation().folder
+    file = tmp_path_factory.mktemp("conf") / "cassandra.yaml"
+    file.write_text("# of production\nconcurrent_reads: 48\n")
+    server = started(f"cassandra?home={home}&config={file}&heap=512M")
+    (server_document,) = server.servers()
+    assert (server.build.version, server_document["version"]) == ("5.0.2", "5.0.2")
+    assert server.all_settings()["cassandra"]["concurrent_reads"] == "48" and rows_read(server) > 0
+
+
+def test_a_file_that_says_where_the_node_is_is_refused(tmp_path):
+    file = tmp_path / "cassandra.yaml"
+    file.write_text("cluster_name: 'Test Cluster'\nseed_provider:\n  - class_name: a\nconcurrent_reads: 32\n")
+    with pytest.raises(UserError, match="sets cluster_name, seed_provider, which dbdyno sets"):
+        system(f"cassandra?config={file}")
+
+
 def test_what_cannot_be_its_setting_is_refused():
     for level in ("MOST", "ANY"):
         with pytest.raises(UserError, match=f"consistency = '{level}': give one of ONE, TWO"):

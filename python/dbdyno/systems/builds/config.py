@@ -101,6 +101,44 @@ def assignments(lines: Iterable[str]) -> Iterator[tuple[str, str]]:
         yield words[0].lower(), words[1]
 
 
+def scalars(*structured: str) -> Reader:
+    """Return the reader of files such as cassandra.yaml, whose settings stand alone; `structured` have parts."""
+
+    def read(lines: Iterable[str]) -> Iterator[tuple[str, str]]:
+        key = ""
+        for line in lines:
+            text = line.partition(" #")[0].rstrip()
+            if not text or text.lstrip().startswith("#") or text == "---":
+                continue
+            if text[0] in " \t-":
+                if key not in structured:
+                    raise ValueError(f"'{key or text.strip()}' has parts, and only settings of one value are read")
+                continue
+            key, colon, value = text.partition(":")
+            if not colon or (value and not value.startswith(" ")):
+                raise ValueError(f"'{text}' is no setting: write name: value")
+            if value.strip() or key in structured:
+                yield key, _unquoted(value.strip())
+
+    return read
+
+
+def options(settings: Mapping[str, str]) -> Reader:
+    """Return the reader of files that have an option of a command line in each line, such as memcached.conf.
+
+    settings: option to the name of its setting.
+    """
+
+    def read(lines: Iterable[str]) -> Iterator[tuple[str, str]]:
+        for line in _meant(lines, "#"):
+            option, _, value = line.replace("=", " ", 1).partition(" ")
+            if option not in settings:
+                raise ValueError(f"'{line}': dbdyno gives no option {option}; it gives {', '.join(settings)}")
+            yield settings[option], value.strip()
+
+    return read
+
+
 def _meant(lines: Iterable[str], comments: str) -> Iterator[str]:
     for line in map(str.strip, lines):
         if line and line[0] not in comments:

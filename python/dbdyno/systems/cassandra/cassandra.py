@@ -19,6 +19,7 @@ from dbdyno.results.stated import ServerStated
 from dbdyno.systems.answers import Answer
 from dbdyno.systems.base import Durability, Launch
 from dbdyno.systems.builds.build import Build
+from dbdyno.systems.builds.config import scalars
 from dbdyno.systems.builds.layout import Layout
 from dbdyno.systems.cassandra.jvm import OPTIONS, heap_mib, java, missing_java
 from dbdyno.systems.later import LaterModule
@@ -148,6 +149,7 @@ class Cassandra(CassandraServer):
         {"cassandra": ("lib/apache-cassandra-[0-9]*.jar", "lib/cassandra-all-[0-9]*.jar")},
         re.compile(r"-(?P<version>\d.*)\.jar"),
         (),
+        config=scalars(*RESERVED),
     )
     reserved = PRIVATE | RESERVED
 

@@ -14,6 +14,7 @@ from dbdyno.results.stated import ServerStated
 from dbdyno.systems.actions import OUTAGES
 from dbdyno.systems.answers import Answer
 from dbdyno.systems.base import Durability, Launch, Room, numbers_of
+from dbdyno.systems.builds.config import options
 from dbdyno.systems.builds.layout import Layout, beside
 from dbdyno.systems.later import LaterModule
 from dbdyno.systems.memcached.probe import MemcachedProbe
@@ -21,7 +22,7 @@ from dbdyno.systems.probe import Probe
 from dbdyno.systems.running.endpoint import CONNECT_TIMEOUT_S, Endpoint, Unreached, endpoint_of, refuse_server_settings
 from dbdyno.systems.running.process import PrivateDirectory, ServerProcess, find_program
 from dbdyno.systems.running.server import Server
-from dbdyno.systems.settings import check, without_secrets
+from dbdyno.systems.settings import PRIVATE, check, without_secrets
 from dbdyno.systems.space import Space, Storage
 
 if TYPE_CHECKING:
@@ -38,6 +39,18 @@ FLAGS = {
     "extended": "-o",
 }
 """Settings, and memcached's option for each. memory: MiB; extended: anything that goes after `-o`."""
+OWN_OPTIONS = {
+    **{"-p": "port", "-U": "udp_port", "-l": "listen", "-s": "socket", "-a": "socket_mode", "-u": "user"},
+    **{
+        "-d": "daemon",
+        "-P": "pid_file",
+        "logfile": "logfile",
+        "-M": "refuse_when_full",
+        "-S": "sasl",
+        "-Z": "encryption",
+    },
+}
+"""Options of a file that are dbdyno's own to give, and a name for each."""
 DEFAULT_MEMORY_MIB = 64
 SHOWN_AS = {
     "memory": "maxbytes",
@@ -129,7 +142,14 @@ class Memcached(MemcachedServer):
     can_crash = True
     serves_hosts = True
     actions = OUTAGES
-    layout = Layout("binary", beside("memcached"), re.compile(r"memcached (?P<version>\d\S*)"), ("-V",))
+    layout = Layout(
+        "binary",
+        beside("memcached"),
+        re.compile(r"memcached (?P<version>\d\S*)"),
+        ("-V",),
+        config=options({option: name for name, option in FLAGS.items()} | OWN_OPTIONS),
+    )
+    reserved = PRIVATE | frozenset(OWN_OPTIONS.values())
     levers: Mapping[str, str] = {"server-thread": "threads=8"}
 
     def __init__(self, spec: SystemSpec) -> None:
