@@ -58,6 +58,7 @@ def test_a_socket_as_its_own_clients_write_it(text, name, socket, database):
         ("cache-aside(" * 20 + "mariadb" + ")" * 20, "arrangements nest at most 8 deep"),
         ("redis?save=60 1%0Arequirepass x", r"save = '60 1\nrequirepass x': a setting has no line breaks"),
         ("redis?save=60 1\rrequirepass", "a setting has no line breaks"),
+        ("redis://h/0?pid=12x", "pid=12x is no number of a process"),
         ("cassandra?num_tokens=1%E2%80%A8authenticator: x", "a setting has no line breaks"),
         ("redis?save 1 requirepass=x", "'save 1 requirepass' is no setting"),
         ("postgresql?fsync%3Don=x", "'fsync=on' is no setting"),
@@ -101,6 +102,7 @@ def test_what_is_no_system_is_refused_without_its_password(text):
         "cache-aside(memcached?memory=64, mariadb?engine=Aria)",
         "redis://host:1/0?layout=hash",
         "mysql://user@[::1]:3306/db?socket=/run/s.sock",
+        "redis://127.0.0.1:6379/0?pid=4711",
     ],
 )
 def test_written_and_read_again_it_is_the_same(text):

@@ -42,7 +42,9 @@ def test_each_line_of_a_server(run):
 
 def test_an_embedded_and_an_attached_one(run):
     assert lines_of(card(run), "sqlite")["place"].text.startswith("embedded: it runs in the client's own threads")
-    assert changed(run, "redis", attached=True)["place"].text.startswith("attached: ")
+    assert changed(run, "redis", attached=True)["place"].text.startswith("attached, on this host: ")
+    unseen = replace(run, trials=tuple(replace(trial, usage=()) for trial in run.trials))
+    assert changed(unseen, "redis", attached=True)["place"].text.startswith("attached: ")
     assert changed(run, "redis", client_cpus=None, server_cpus=None)["place"].text.endswith(
         "neither pinned to processors"
     )

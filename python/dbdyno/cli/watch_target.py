@@ -5,10 +5,10 @@ from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass, replace
 from pathlib import Path
 
+from dbdyno.conduct.server_processes import refuse_other_processes, server_processes
 from dbdyno.errors import RunFailed, UserError, did_you_mean
 from dbdyno.experiment.system_spec import SystemSpec, parse_system, with_labels
 from dbdyno.observe.observer import Observed
-from dbdyno.observe.queues import listener, socket_listener
 from dbdyno.observe.servers import ServerOfHost, running, server_of
 from dbdyno.systems import SYSTEMS, build
 from dbdyno.systems.base import Launch
@@ -83,6 +83,7 @@ def _attached(text: str, stack: ExitStack) -> Target:
     except ValueError as error:
         raise UserError(str(error)) from None
     system = build(spec)
+    refuse_other_processes(system)
     guard = stack.enter_context(Guard())
     folder = stack.enter_context(guard.scratch())
     stack.callback(system.stop)
@@ -91,9 +92,7 @@ def _attached(text: str, stack: ExitStack) -> Target:
         (version, *_) = [server["version"] for server in system.servers()]
     except RunFailed as error:
         raise UserError(str(error)) from None
-    addresses = system.addresses()
-    pids = {name: pid for name, address in addresses.items() if (pid := listener(*address))}
-    pids |= {name: pid for name, path in system.sockets().items() if (pid := socket_listener(path))}
+    addresses, pids = system.addresses(), server_processes(system)
     servers = {name: server for name, pid in pids.items() if (server := server_of(pid))}
     directories = [server.directory for server in servers.values() if server.directory]
     forks = frozenset(name for name, server in servers.items() if server.forks or system.forks)

@@ -1,14 +1,15 @@
 """Observe a trial, write the observations down, and say what could not be seen."""
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
 from dataclasses import replace
 from pathlib import Path
 
 from dbdyno.conduct.context import Context
+from dbdyno.conduct.server_processes import server_processes
 from dbdyno.errors import UserError
 from dbdyno.hosts.elsewhere import Elsewhere, ElsewhereObserver
 from dbdyno.observe.observer import Observed, Observer
-from dbdyno.observe.queues import listener, socket_listener
+from dbdyno.observe.servers import server_of
 from dbdyno.results.facts import TrialFacts
 from dbdyno.results.model import Usage
 from dbdyno.results.observations import close_observations
@@ -28,19 +29,24 @@ def observer_of(context: Context, system: System, folder: Path) -> AnyObserver |
         there = ElsewhereObserver(system, folder)
         _say(context, there)
         return there
-    addresses = system.addresses()
-    pids, forking = system.server_pids(), system.forking()
-    if not pids:
-        # A server that dbdyno did not start is known by the port or socket it listens at, if it is on this host.
-        pids = {name: pid for name, address in addresses.items() if (pid := listener(*address))}
-        pids |= {name: pid for name, path in system.sockets().items() if (pid := socket_listener(path))}
+    addresses, pids = system.addresses(), server_processes(system)
+    forking, directories = system.forking(), system.data_directories()
+    if not system.server_pids():
         forking = frozenset(pids) if system.forks else forking
-    servers = pids, forking, system.data_directories(), system.probes()
+        directories = directories or tuple(_directories(pids.values()))
+    servers = pids, forking, directories, system.probes()
     elsewhere = context.crew is not None
     observed = Observed(*servers, embedded=system.embedded, addresses=addresses, clients_elsewhere=elsewhere)
     observer = Observer(observed, folder)
     _say(context, observer)
     return observer
+
+
+def _directories(pids: Iterable[int]) -> Iterator[Path]:
+    """Yield the directories in which servers work, where most keep their data; a daemon may work in none."""
+    for server in filter(None, map(server_of, pids)):
+        if (directory := server.directory) and directory != Path("/"):
+            yield directory
 
 
 def end_observing(context: Context, observer: AnyObserver | None, folder: Path, facts: TrialFacts) -> TrialFacts:

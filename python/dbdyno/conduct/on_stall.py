@@ -10,6 +10,7 @@ from statistics import median
 
 from dbdyno.conduct.context import Context
 from dbdyno.conduct.profile import WINDOW_S, Window, not_recorded
+from dbdyno.conduct.server_processes import server_processes
 from dbdyno.contract import IntervalRecord, Record
 from dbdyno.experiment.model import LEAST_BEFORE_STALL_S, ON_STALL, STALL_S
 from dbdyno.observe.stacks.permission import OFF_CPU, ON_CPU, not_seen
@@ -119,5 +120,5 @@ def profile_of_stall(context: Context, system: System) -> Iterator[StallProfile 
     if context.experiment.profile != ON_STALL:
         yield None
         return
-    with context.guard.scratch() as scratch, Window(context.guard, system.server_pids(), scratch) as window:
+    with context.guard.scratch() as scratch, Window(context.guard, server_processes(system), scratch) as window:
         yield StallProfile(window, not_seen())

@@ -12,6 +12,7 @@ from dbdyno.conduct.clients import driven, missing_library
 from dbdyno.conduct.kinds import kind_of
 from dbdyno.conduct.lineup import Lineup, build_lineup
 from dbdyno.conduct.room import check_room
+from dbdyno.conduct.server_processes import refuse_other_processes
 from dbdyno.errors import UserError
 from dbdyno.experiment.model import Experiment
 from dbdyno.experiment.system_spec import SystemSpec, format_system
@@ -59,6 +60,7 @@ def resolve(experiment: Experiment) -> Resolved:
             _check_pipeline(own, workload, system)
             _check_limits(own, system)
             _check_events(own, system)
+            refuse_other_processes(system)
         programs = (kind_of(workload).missing(workload, system) for workload, system in built)
         actions = (_missing_action(experiment, system) for _, system in built)
         lacking = next(filter(None, chain(programs, actions)), None)

@@ -19,6 +19,7 @@ from dbdyno.conduct.on_stall import StallProfile, profile_of_stall
 from dbdyno.conduct.plan import Plan, make_trial_plan, plan_groups, store_of
 from dbdyno.conduct.profile import profile
 from dbdyno.conduct.refused_clients import with_setting
+from dbdyno.conduct.server_processes import server_processes
 from dbdyno.contract import GroupDocument, Record
 from dbdyno.errors import RunFailed, UserError
 from dbdyno.experiment.groups import Group
@@ -113,7 +114,7 @@ def _run_trial(context: Context, prepared: Prepared, trial: Trial, stall: StallP
     if stall:
         stall.write(folder / "profile")
     elif context.experiment.profile and state == "complete":
-        profile(context, plan, secrets, prepared.system.server_pids(), folder / "profile")
+        profile(context, plan, secrets, server_processes(prepared.system), folder / "profile")
     completed, seconds, even = _measured(summary, folder, facts)
     outcome = Outcome(trial, state, reason, completed, seconds, summary.errors, even, _stalls(folder))
     context.listener.trial_ended(outcome)

@@ -6,6 +6,7 @@
     cache-aside(memcached?memory=64, mariadb)
     result-cache(memcached*3?memory=64, mariadb)
     mysql://user:password@host:3306/database?socket=/path&engine=MyISAM
+    mysql://user@127.0.0.1/database?pid=1234
     postgresql://user@/database?host=/var/run/postgresql
     unix://:password@/run/redis.sock?db=0
 
@@ -31,12 +32,16 @@ if TYPE_CHECKING:
     from dbdyno.experiment.variant import Variant
 
 _NAME = re.compile(r"[a-z][a-z0-9_.-]*")
+_PID = re.compile(r"[1-9][0-9]{0,9}")
 _SETTING = re.compile(r"[A-Za-z][A-Za-z0-9_.-]*")
 
 
 @dataclass(frozen=True)
 class Url:
-    """The address of somebody else's server; the password exists here, in memory, and nowhere else."""
+    """The address of somebody else's server; the password exists here, in memory, and nowhere else.
+
+    pid: its process on this host, if the person names it.
+    """
 
     scheme: str
     user: str | None
@@ -45,6 +50,7 @@ class Url:
     port: int | None
     database: str
     socket: str | None
+    pid: int | None = None
 
 
 def _no_variant() -> "Variant":
@@ -175,7 +181,9 @@ def _parse_url(text: str) -> SystemSpec:
     port = _port_of(text, parts)
     settings = _parse_settings(parts.query)
     scheme, database = parts.scheme, unquote(parts.path.strip("/"))
-    socket = settings.pop("socket", None)
+    socket, pid = settings.pop("socket", None), settings.pop("pid", None)
+    if pid is not None and not _PID.fullmatch(pid):
+        raise ValueError(f"'{cut(redact(text))}': pid={cut(pid)} is no number of a process")
     if scheme == "postgresql" and settings.get("host", "").startswith("/"):
         # libpq's way to say it: the socket's directory, in which it is named after the port.
         socket = f"{settings.pop('host').rstrip('/')}/.s.PGSQL.{port or 5432}"
@@ -190,6 +198,7 @@ def _parse_url(text: str) -> SystemSpec:
         port,
         database,
         socket,
+        int(pid) if pid else None,
     )
     for part in (scheme, url.user, url.host, database, socket):
         if not (part or "").isprintable():
@@ -226,6 +235,7 @@ def format_system(spec: SystemSpec) -> str:
     if spec.url:
         text = f"{spec.url.scheme}://{_format_user(spec.url)}{_place(spec.url)}"
         settings |= {"socket": spec.url.socket} if spec.url.socket else {}
+        settings |= {"pid": str(spec.url.pid)} if spec.url.pid else {}
     else:
         text = spec.product + (f"({', '.join(map(format_system, spec.parts))})" if spec.parts else "")
     pairs = [f"{_escape(key)}={_escape(value)}" if value else _escape(key) for key, value in settings.items()]

@@ -34,6 +34,15 @@ BLOCK_BYTES = 512
 
 
 @dataclass(frozen=True)
+class NamedProcess:
+    """A process that a person names as a server's, and where that server answers: an address or a Unix socket."""
+
+    pid: int
+    address: tuple[str, int] | None
+    socket: str | None
+
+
+@dataclass(frozen=True)
 class Launch:
     """The parameters of a system's start.
 
@@ -322,6 +331,10 @@ class System(ABC):
 
     def server_pids(self) -> dict[str, int]:
         """Return the servers dbdyno started, name to pid."""
+        return {}
+
+    def named_processes(self) -> dict[str, NamedProcess]:
+        """Return the processes of attached servers that a person named in the URL, by the server's name."""
         return {}
 
     def addresses(self) -> dict[str, tuple[str, int]]:

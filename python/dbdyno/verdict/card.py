@@ -288,6 +288,8 @@ def _temperature(trial: Trial, run: Run) -> Line:
 
 def _place(trial: Trial) -> str:
     facts = trial.facts
+    if facts.attached and processes_of_store(trial):
+        return "attached, on this host: client and server share it, and the server is not dbdyno's to pin"
     if facts.attached:
         return "attached: the host of the server, and what else runs there, were not observed"
     if trial.embedded:

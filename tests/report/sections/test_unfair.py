@@ -14,11 +14,21 @@ def test_a_run_with_something_of_everything(run_document):
         "One trial each: ",
         "Trials under 30 s are too short",
         "Embedded, so client CPU includes the store's and no network is used: sqlite, lmdb.",
-        "Attached, so neither",
         "Client and servers shared one host; the client was pinned to CPU 0, servers to 1.",
         "1 trial carries a warning: see Checks.",
     ):
         assert part in said
+
+
+def test_an_attached_server_is_said_to_be_unseen_unless_its_process_was_observed(plain):
+    run_document = document(plain)
+    here = [dict(trial, attached=True) for trial in run_document["trials"]]
+    said = "\n".join(unfair(dict(run_document, trials=here)))
+    assert "Attached" not in said and "Client and servers shared one host" in said
+    elsewhere = [dict(trial, processes=[]) for trial in here]
+    said = "\n".join(unfair(dict(run_document, trials=elsewhere)))
+    assert "Attached, so neither the server's CPU nor its host was observed: mariadb." in said
+    assert "shared one host" not in said
 
 
 def test_a_plain_run_has_less_to_be_careful_of(plain):

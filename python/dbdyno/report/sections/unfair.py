@@ -65,13 +65,20 @@ def _limits(trials: list[TrialDocument]) -> Iterator[str]:
 
 def _where_it_ran(trials: list[TrialDocument]) -> Iterator[str]:
     embedded = _labels(trial for trial in trials if trial["embedded"])
-    attached = _labels(trial for trial in trials if trial["attached"])
+    attached = [trial for trial in trials if trial["attached"]]
+    here = [trial for trial in attached if _is_observed(trial)]
+    unseen = _labels(trial for trial in attached if trial not in here)
     if embedded:
         yield f"Embedded, so client CPU includes the store's and no network is used: {embedded}."
-    if attached:
-        yield f"Attached, so neither the server's CPU nor its host was observed: {attached}."
-    if any(not trial["attached"] and not trial["embedded"] for trial in trials):
+    if unseen:
+        yield f"Attached, so neither the server's CPU nor its host was observed: {unseen}."
+    if here or any(not trial["attached"] and not trial["embedded"] for trial in trials):
         yield f"Client and servers shared one host; {_pinning(trials)}."
+
+
+def _is_observed(trial: TrialDocument) -> bool:
+    """Return whether a process other than the client was observed: then an attached server is on this host."""
+    return any(process["process"] != "client" for process in trial["processes"])
 
 
 def _labels(trials: Iterable[TrialDocument]) -> str:

@@ -8,7 +8,7 @@ from dbdyno.errors import UserError
 from dbdyno.experiment.system_spec import SystemSpec
 from dbdyno.experiment.workloads import FIND_UNIQUE, GET, GET_ELSEWHERE, UPDATE
 from dbdyno.results.stated import OriginStated, ServerStated
-from dbdyno.systems.base import Durability, Launch, System
+from dbdyno.systems.base import Durability, Launch, NamedProcess, System
 from dbdyno.systems.memcached.memcached import MemcachedServer
 from dbdyno.systems.probe import Probe
 from dbdyno.systems.redis.redis import RedisServer
@@ -76,6 +76,9 @@ class Fronted(System):
 
     def server_pids(self) -> dict[str, int]:
         return {name: pid for part in self.parts for name, pid in part.server_pids().items()}
+
+    def named_processes(self) -> dict[str, NamedProcess]:
+        return {name: process for part in self.parts for name, process in part.named_processes().items()}
 
     def addresses(self) -> dict[str, tuple[str, int]]:
         return {name: address for part in self.parts for name, address in part.addresses().items()}

@@ -8,7 +8,7 @@ from dbdyno.contract import StoreDocument
 from dbdyno.experiment.system_spec import SystemSpec
 from dbdyno.experiment.workloads import GET_ELSEWHERE, OPERATIONS
 from dbdyno.results.stated import OriginStated, ServerStated
-from dbdyno.systems.base import Durability, Launch, System
+from dbdyno.systems.base import Durability, Launch, NamedProcess, System
 from dbdyno.systems.probe import Probe
 from dbdyno.systems.space import Space
 
@@ -42,6 +42,9 @@ class Cluster(System):
 
     def server_pids(self) -> dict[str, int]:
         return {name: pid for node in self.nodes for name, pid in node.server_pids().items()}
+
+    def named_processes(self) -> dict[str, NamedProcess]:
+        return {name: process for node in self.nodes for name, process in node.named_processes().items()}
 
     def addresses(self) -> dict[str, tuple[str, int]]:
         return {name: address for node in self.nodes for name, address in node.addresses().items()}

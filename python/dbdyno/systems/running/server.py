@@ -10,7 +10,7 @@ from typing import ClassVar
 from dbdyno.errors import RunFailed, UserError
 from dbdyno.experiment.system_spec import SystemSpec
 from dbdyno.results.stated import OriginStated
-from dbdyno.systems.base import LOOPBACK, Launch, System
+from dbdyno.systems.base import LOOPBACK, Launch, NamedProcess, System
 from dbdyno.systems.builds.build import Build, find_build
 from dbdyno.systems.builds.config import Config, read_config
 from dbdyno.systems.builds.layout import CONFIG
@@ -214,6 +214,13 @@ class Server(System):
 
     def server_pids(self) -> dict[str, int]:
         return {self.server_name: self._server.pid} if self._server else {}
+
+    def named_processes(self) -> dict[str, NamedProcess]:
+        pid = self.spec.url.pid if self.spec.url else None
+        if pid is None:
+            return {}
+        address = None if self.endpoint.socket else (self.endpoint.host, self.endpoint.port)
+        return {self.server_name: NamedProcess(pid, address, self.endpoint.socket)}
 
     def addresses(self) -> dict[str, tuple[str, int]]:
         return {} if self.endpoint.socket else {self.server_name: (self.endpoint.host, self.endpoint.port)}
