@@ -82,7 +82,7 @@ def read_experiment(
         )
     systems = [system for entry in as_list(document.get("system")) for system in _each_version(entry, in_range)]
     if systems != as_list(document.get("system")):
-        document["system"] = systems
+        document = {**document, "system": systems}
     try:
         experiment = Experiment.model_validate(document)
     except ValidationError as error:
