@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
+from html import escape as html_escaped
 
 from dbdyno.report.ci.decisions import FEW, NOT_JUDGED, Decided, row_of, sentence
 from dbdyno.report.markdown import code, escaped, table
@@ -46,7 +47,9 @@ def _why(all_decided: Sequence[Decided]) -> Iterator[str]:
     """Yield what changed in each difference, folded."""
     for decided in all_decided:
         if decided.outcome in (SLOWER, FASTER):
-            title = escaped(f"Why {decided.experiment} at {decided.compared.cell.load} is {decided.outcome}")
+            # Within a block of HTML nothing is Markdown.
+            words = f"Why {decided.experiment} at {decided.compared.cell.load} is {decided.outcome}".split()
+            title = html_escaped(" ".join(words))
             causes = [evidence for evidence in decided.evidence if evidence.share is None]
             effects = [evidence for evidence in decided.evidence if evidence.share is not None]
             lines = [f"- {escaped(evidence_sentence(each))}" for each in (*causes[:FEW], *effects[:FEW])]
