@@ -16,6 +16,7 @@ from dbdyno.conduct.load_client import find_load_client
 from dbdyno.errors import RunFailed, UserError
 from dbdyno.experiment.system_spec import parse_system
 from dbdyno.experiment.workload_spec import missing_operations, parse_workload
+from dbdyno.experiment.workloads import DELETE, PUT, SCAN
 from dbdyno.systems import SYSTEMS, missing
 from dbdyno.systems.arrangements.cluster import Cluster
 from dbdyno.systems.base import Launch
@@ -61,6 +62,8 @@ CASES = {
     "trx-lifecycle": {"transaction": "read-write"},
 }
 """Workloads with their options, that together have every logical operation but SQL of their own."""
+COME_AND_GO = {"put": PUT, "delete": DELETE, "scan": SCAN}
+"""Operations of an own workload that not every store can do, and their names."""
 PATIENT = {"duration_s": 2, "operation_timeout_s": 60}
 """On a busy host a flush can take longer than a second, and all systems flush at once here."""
 ALL_PHASES = ("prepare", "load", "run", "verify", "cleanup")
@@ -122,6 +125,28 @@ def replaced(text, store, launch):
     return other
 
 
+def coming_and_going(verbs):
+    """Return the options of a workload that reads rows and does these operations on them."""
+    columns = [
+        {"name": "id", "kind": "int", "generator": "key"},
+        {"name": "version", "kind": "int", "generator": "version"},
+        {"name": "note", "kind": "varchar(40)", "generator": "versioned-letters"},
+        {"name": "at", "kind": "datetime", "generator": "linear", "first": 951_782_399, "step": 86_401},
+        {"name": "word", "kind": "unicode(9)", "generator": "characters"},
+        {
+            "name": "picture",
+            "kind": "binary(300)",
+            "generator": "bytes",
+            "size": {"kind": "uniform", "from": 0, "to": 300},
+        },
+    ]
+    operations = [{"operation": verb, "table": "thing", **({"length": 5} if verb == "scan" else {})} for verb in verbs]
+    transactions = [{"name": of["operation"], "weight": 1, "operations": [of]} for of in operations]
+    read = {"name": "read", "weight": 1, "operations": [{"operation": "get", "table": "thing"}]}
+    tables = [{"name": "thing", "columns": columns}]
+    return {"declaration": {"tables": tables, "transactions": [read, *transactions]}}
+
+
 def put_through(text, launch):
     """Return the outcome of every case; the system is stopped after it."""
     store, outcomes_by_case = system(text), {}
@@ -131,6 +156,14 @@ def put_through(text, launch):
         for workload, options in CASES.items():
             alone = ONE_CLIENT if workload == "point-update" and text in LOSES_ADDITIONS else {}
             outcomes_by_case[workload] = execute(store, workload, ALL_PHASES, options=options, **PATIENT, **alone)
+        can = [verb for verb, operation in COME_AND_GO.items() if operation in store.operations]
+        options = coming_and_going(can)
+        outcomes_by_case["come and go"] = execute(store, "declared", ALL_PHASES, options=options, **PATIENT)
+        outcomes_by_case["cannot"] = {
+            verb: execute(store, "declared", ["prepare", "cleanup"], options=coming_and_going([verb]))
+            for verb in COME_AND_GO
+            if verb not in can
+        }
         outcomes_by_case["extreme values"] = execute(store, "extreme-values", ALL_PHASES, **PATIENT)
         assert execute(store, "point-get", ["prepare", "load"]).status == 0
         outcomes_by_case["missing rows"] = execute(store, "point-get", ["run"], 2 * ROWS, **PATIENT)
@@ -208,6 +241,20 @@ def test_every_operation_is_done_and_verified_or_declared_impossible(outcome, te
     checks = done.of("check")
     assert checks and all(check["ok"] is not False for check in checks)
     assert workload != "point-update" or checks[-1]["found"] > 0
+
+
+@pytest.mark.parametrize("text", each(*STORES))
+def test_rows_are_put_deleted_and_scanned_or_that_is_refused_before_the_start(outcome, text):
+    done = outcome(text, "come and go")
+    assert done.status == 0, done.of("end")
+    (total,) = done.of("total")
+    assert all(operation["completed"] for operation in total["operations"].values()), total
+    assert total["transactions"]["failed"] == total["mismatches"] == 0 and total["reads_verified"] > 0
+    assert all(check["ok"] is not False for check in done.of("check"))
+    for verb, refused in outcome(text, "cannot").items():
+        reason = refused.of("end")[0]["reason"]
+        # The load client does not know what an engine cannot do: the experiment is refused before it starts.
+        assert text in ENGINES or (refused.status == 2 and f"cannot do the step {verb}_thing" in reason)
 
 
 @pytest.mark.parametrize("text", each(*STORES))

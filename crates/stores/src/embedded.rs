@@ -17,19 +17,18 @@ use crate::{Administration, Cleaning, SharedSchema, Trouble};
 pub use rows::{Addition, Rows};
 use rows::{encode, key_of};
 
-/// The limits of a library, and its operations beyond `get`, `put`, `insert` and `add`.
+/// The limits of a library, and whether it has keys in order.
 #[derive(Clone, Copy, Debug)]
 pub struct Capabilities {
     /// The longest key and the largest value that it takes; `None`: it tells itself.
     pub key_size_bytes: Option<usize>,
     pub value_size_bytes: Option<usize>,
-    /// True if it has [`Access::delete`] and [`Access::scan`].
-    pub can_delete: bool,
+    /// True if it has [`Access::scan`].
     pub can_scan: bool,
 }
 
 impl Capabilities {
-    pub const PLAIN: Self = Self { key_size_bytes: None, value_size_bytes: None, can_delete: false, can_scan: false };
+    pub const PLAIN: Self = Self { key_size_bytes: None, value_size_bytes: None, can_scan: false };
     /// The library's sizes are C's `int`.
     pub const OF_C_INT: Self = Self { value_size_bytes: Some(i32::MAX as usize), ..Self::PLAIN };
 }
@@ -72,9 +71,7 @@ pub trait Access {
     /// Puts a value if there is none, as durable as [`Access::put`]; false if one is, which stays as it was.
     fn insert(&mut self, table: usize, key: &[u8], value: &[u8]) -> Result<bool, Failure>;
     /// Removes a value, as durable as [`Access::put`]; false if there is none.
-    fn delete(&mut self, _table: usize, _key: &[u8]) -> Result<bool, Failure> {
-        Err(Failure::Server("this library cannot delete".into()))
-    }
+    fn delete(&mut self, table: usize, key: &[u8]) -> Result<bool, Failure>;
     /// Hands at most `most` values to `each`, in the order of their keys, from `first` on.
     fn scan(&mut self, _table: usize, _first: &[u8], _most: u64, _each: &mut Scanned<'_>) -> Result<(), Failure> {
         Err(Failure::Server("this library cannot scan".into()))

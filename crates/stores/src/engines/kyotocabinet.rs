@@ -43,6 +43,7 @@ functions!(Functions {
     fn iterate(Handle, OnFull, *mut c_void, c_int) -> c_int;
     fn set(Handle, *const u8, usize, *const u8, usize) -> c_int;
     fn add(Handle, *const u8, usize, *const u8, usize) -> c_int;
+    fn remove(Handle, *const u8, usize) -> c_int;
     fn sync(Handle, c_int, *const c_void, *mut c_void) -> c_int;
     fn begintran(Handle, c_int) -> c_int;
     fn endtran(Handle, c_int) -> c_int;
@@ -59,6 +60,7 @@ functions!(Memory {
 const WRITER: u32 = 1 << 1;
 const CREATE: u32 = 1 << 2;
 const RECORD_EXISTS: c_int = 6;
+const NO_RECORD: c_int = 7;
 
 pub struct Kyotocabinet {
     c: Functions,
@@ -340,6 +342,21 @@ impl Access for KyotocabinetAccess {
             unsafe {
                 let is_done = (engine.c.add)(handle, key.as_ptr(), key.len(), value.as_ptr(), value.len());
                 if is_done == 0 && (engine.c.ecode)(handle) == RECORD_EXISTS {
+                    return Ok(false);
+                }
+                engine.check(handle, is_done).map(|()| true)
+            }
+        })
+    }
+
+    fn delete(&mut self, table: usize, key: &[u8]) -> Result<bool, Failure> {
+        let engine = &*self.engine;
+        let handle = engine.tables[table];
+        engine.write(handle, || {
+            // SAFETY: the database is open; the code is this thread's.
+            unsafe {
+                let is_done = (engine.c.remove)(handle, key.as_ptr(), key.len());
+                if is_done == 0 && (engine.c.ecode)(handle) == NO_RECORD {
                     return Ok(false);
                 }
                 engine.check(handle, is_done).map(|()| true)

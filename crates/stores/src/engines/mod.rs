@@ -74,7 +74,6 @@ impl StoreConfig for EngineConfig {
 
     fn can_do(&self, schema: &Schema, operation: Operation) -> bool {
         match operation {
-            Operation::Delete { .. } => self.capabilities().can_delete,
             Operation::Scan { table } => self.capabilities().can_scan && schema.tables[table].filed_under == 0,
             _ => key_value::can_do(schema, operation),
         }

@@ -49,6 +49,7 @@ functions!(Functions {
     fn dbm_process(Handle, *const u8, i32, OnRecord, *mut c_void, bool) -> bool;
     fn dbm_process_each(Handle, OnRecord, *mut c_void, bool) -> bool;
     fn dbm_set(Handle, *const u8, i32, *const u8, i32, bool) -> bool;
+    fn dbm_remove(Handle, *const u8, i32) -> bool;
     fn dbm_synchronize(Handle, bool, *const c_void, *mut c_void, *const c_char) -> bool;
     fn dbm_clear(Handle) -> bool;
     fn dbm_count(Handle) -> i64;
@@ -66,6 +67,7 @@ pub struct Pair {
 }
 
 /// From tkrzw_langc.h.
+const NOT_FOUND_ERROR: i32 = 7;
 const DUPLICATION_ERROR: i32 = 10;
 
 pub struct Tkrzw {
@@ -337,6 +339,19 @@ impl Access for TkrzwAccess {
         let is_done = self.set(table, key, value, false);
         // SAFETY: the code is this thread's.
         if !is_done && unsafe { (self.engine.c.get_last_status_code)() } == DUPLICATION_ERROR {
+            return Ok(false);
+        }
+        self.engine.written(table, is_done).map(|()| true)
+    }
+
+    fn delete(&mut self, table: usize, key: &[u8]) -> Result<bool, Failure> {
+        let Tkrzw { c, tables, .. } = &*self.engine;
+        // SAFETY: the database is open; the code is this thread's.
+        let (is_done, code) = unsafe {
+            let is_done = (c.dbm_remove)(tables[table], key.as_ptr(), key.len() as i32);
+            (is_done, (c.get_last_status_code)())
+        };
+        if !is_done && code == NOT_FOUND_ERROR {
             return Ok(false);
         }
         self.engine.written(table, is_done).map(|()| true)

@@ -76,6 +76,7 @@ functions!(Functions {
     fn open(Handle, *const c_char, c_int) -> bool;
     fn put(Handle, *const u8, c_int, *const u8, c_int) -> bool;
     fn putkeep(Handle, *const u8, c_int, *const u8, c_int) -> bool;
+    fn out(Handle, *const u8, c_int) -> bool;
     fn putproc(Handle, *const u8, c_int, *const u8, c_int, OnDuplicate, *mut c_void) -> bool;
     fn get(Handle, *const u8, c_int, *mut c_int) -> *mut u8;
     fn rnum(Handle) -> u64;
@@ -366,6 +367,21 @@ impl Access for TokyocabinetAccess {
             unsafe {
                 let is_done = (engine.c.putkeep)(handle, key, key_size, value.as_ptr(), size);
                 if !is_done && (engine.c.ecode)(handle) == RECORD_EXISTS {
+                    return Ok(false);
+                }
+                engine.check(handle, is_done).map(|()| true)
+            }
+        })
+    }
+
+    fn delete(&mut self, table: usize, key: &[u8]) -> Result<bool, Failure> {
+        let engine = &*self.engine;
+        let handle = engine.tables[table];
+        engine.write(handle, || {
+            // SAFETY: the database is open; the code is this thread's.
+            unsafe {
+                let is_done = (engine.c.out)(handle, key.as_ptr(), key.len() as c_int);
+                if !is_done && (engine.c.ecode)(handle) == NO_RECORD {
                     return Ok(false);
                 }
                 engine.check(handle, is_done).map(|()| true)

@@ -3,7 +3,7 @@
 from typing import ClassVar
 
 from dbdyno.contract import StoreDocument
-from dbdyno.experiment.workloads import ADD, FIND_UNIQUE, GET, GET_MANY, INSERT, PUT, SUM, UPDATE
+from dbdyno.experiment.workloads import ADD, DELETE, FIND_UNIQUE, GET, GET_MANY, INSERT, PUT, SUM, UPDATE
 from dbdyno.systems.base import Durability
 from dbdyno.systems.embedded.embedded import Embedded
 
@@ -14,7 +14,7 @@ class Engine(Embedded):
     levels: the durability class of each value of `sync`.
     """
 
-    operations = frozenset((GET, GET_MANY, UPDATE, ADD, INSERT, FIND_UNIQUE, SUM, PUT))
+    operations = frozenset((GET, GET_MANY, UPDATE, ADD, INSERT, FIND_UNIQUE, SUM, PUT, DELETE))
     levels: ClassVar[dict[str, str]]
 
     def durability(self) -> Durability:

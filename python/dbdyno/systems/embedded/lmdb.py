@@ -4,7 +4,7 @@ from typing import ClassVar
 
 from dbdyno.errors import UserError
 from dbdyno.experiment.system_spec import SystemSpec
-from dbdyno.experiment.workloads import DELETE, SCAN
+from dbdyno.experiment.workloads import SCAN
 from dbdyno.systems.embedded.embedded import Settings
 from dbdyno.systems.embedded.engine import Engine
 from dbdyno.systems.space import Storage
@@ -21,7 +21,7 @@ class LMDB(Engine):
 
     name = "lmdb"
     what = "LMDB, embedded (sync=full|no-meta-sync|none, map_size_bytes)"
-    operations = Engine.operations | {DELETE, SCAN}
+    operations = Engine.operations | {SCAN}
     choices: ClassVar[dict[str, tuple[str, ...]]] = {"sync": ("full", "no-meta-sync", "none")}
     numbers: ClassVar[dict[str, int]] = {"map_size_bytes": 0}
     levels: ClassVar[dict[str, str]] = {"full": "D2", "no-meta-sync": "D1", "none": "D0"}

@@ -86,12 +86,8 @@ impl Lmdb {
 }
 
 impl Lmdb {
-    pub const CAPABILITIES: Capabilities = Capabilities {
-        key_size_bytes: Some(MAX_KEY_SIZE_BYTES),
-        can_delete: true,
-        can_scan: true,
-        ..Capabilities::PLAIN
-    };
+    pub const CAPABILITIES: Capabilities =
+        Capabilities { key_size_bytes: Some(MAX_KEY_SIZE_BYTES), can_scan: true, ..Capabilities::PLAIN };
 }
 
 impl Engine for Lmdb {

@@ -115,6 +115,7 @@ functions!(Functions {
     fn optimistictransaction_begin(Handle, Handle, Handle, Handle) -> Handle;
     fn transaction_get_pinned_for_update_cf(Handle, Handle, Handle, *const u8, usize, u8, *mut *mut c_char) -> Handle;
     fn transaction_put_cf(Handle, Handle, *const u8, usize, *const u8, usize, *mut *mut c_char);
+    fn transaction_delete_cf(Handle, Handle, *const u8, usize, *mut *mut c_char);
     fn transaction_commit(Handle, *mut *mut c_char);
     fn transaction_rollback(Handle, *mut *mut c_char);
     fn transaction_destroy(Handle);
@@ -134,6 +135,7 @@ functions!(Functions {
     fn compact_range_cf(Handle, Handle, *const u8, usize, *const u8, usize);
     fn create_iterator_cf(Handle, Handle, Handle) -> Handle;
     fn iter_seek_to_first(Handle);
+    fn iter_seek(Handle, *const u8, usize);
     fn iter_valid(Handle) -> u8;
     fn iter_next(Handle);
     fn iter_value(Handle, *mut usize) -> *const u8;

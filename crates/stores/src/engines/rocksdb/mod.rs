@@ -12,7 +12,7 @@ use std::sync::Arc;
 use dbdyno_model::Failure;
 
 use crate::effective_settings::EffectiveSettings;
-use crate::embedded::{Access, Addition, Capabilities, Each, Engine, Rows};
+use crate::embedded::{Access, Addition, Capabilities, Each, Engine, Rows, Scanned};
 use crate::library::{Handle, bytes_at, failure};
 pub use database::{Rocksdb, RocksdbConfig};
 
@@ -22,7 +22,7 @@ const BATCH_ROWS: c_int = 1000;
 const BEHIND_ALL: [u8; 9] = [0xff; 9];
 
 impl Rocksdb {
-    pub const CAPABILITIES: Capabilities = Capabilities::PLAIN;
+    pub const CAPABILITIES: Capabilities = Capabilities { can_scan: true, ..Capabilities::PLAIN };
 }
 
 impl Engine for Rocksdb {
@@ -44,14 +44,16 @@ impl Engine for Rocksdb {
 enum Change<'a, 'b> {
     Insertion(&'a [u8]),
     Addition(&'a mut Addition<'b>),
+    Removal,
 }
 
 impl Change<'_, '_> {
-    /// Returns the value that replaces the stored one; `None` leaves it.
+    /// Returns the value that replaces the stored one, empty if that is removed; `None` leaves it.
     fn value(&mut self, stored: Option<&[u8]>) -> Option<&[u8]> {
         match (self, stored) {
             (Change::Insertion(value), None) => Some(value),
             (Change::Addition(addition), Some(bytes)) => addition.apply(bytes),
+            (Change::Removal, Some(_)) => Some(&[]),
             _ => None,
         }
     }
@@ -103,13 +105,17 @@ impl RocksdbAccess {
             let get = c.transaction_get_pinned_for_update_cf;
             let slice = c.checked(|error| get(all, *reading, family, key, key_size, 1, error))?;
             let is_there = self.pin(slice);
+            let is_removal = matches!(change, Change::Removal);
             let changed = change.value(is_there.then(|| self.value()));
             let Some(value) = changed else {
                 self.release();
                 return c.checked(|error| (c.transaction_rollback)(all, error)).map(|()| false);
             };
             self.release();
-            c.checked(|error| (c.transaction_put_cf)(all, family, key, key_size, value.as_ptr(), value.len(), error))?;
+            c.checked(|error| match is_removal {
+                true => (c.transaction_delete_cf)(all, family, key, key_size, error),
+                false => (c.transaction_put_cf)(all, family, key, key_size, value.as_ptr(), value.len(), error),
+            })?;
             c.checked(|error| (c.transaction_commit)(all, error)).map(|()| true)
         }
     }
@@ -204,6 +210,32 @@ impl Access for RocksdbAccess {
 
     fn insert(&mut self, table: usize, key: &[u8], value: &[u8]) -> Result<bool, Failure> {
         self.change(table, key, Change::Insertion(value))
+    }
+
+    fn delete(&mut self, table: usize, key: &[u8]) -> Result<bool, Failure> {
+        self.change(table, key, Change::Removal)
+    }
+
+    fn scan(&mut self, table: usize, first: &[u8], most: u64, each: &mut Scanned<'_>) -> Result<(), Failure> {
+        let Rocksdb { c, database, reading, families, .. } = &*self.engine;
+        let (mut result, mut left) = (Ok(()), most);
+        // SAFETY: the iterator is destroyed once, and a value is handed out only until it moves on.
+        let end = unsafe {
+            let iterator = (c.create_iterator_cf)(*database, *reading, families[table]);
+            (c.iter_seek)(iterator, first.as_ptr(), first.len());
+            while left > 0 && result.is_ok() && (c.iter_valid)(iterator) != 0 {
+                let mut size_bytes = 0;
+                let address = (c.iter_value)(iterator, &mut size_bytes);
+                result = each(bytes_at(address, size_bytes));
+                left -= 1;
+                (c.iter_next)(iterator);
+            }
+            let end = c.checked(|error| (c.iter_get_error)(iterator, error));
+            (c.iter_destroy)(iterator);
+            end
+        };
+        end.map_err(failure)?;
+        result
     }
 
     fn add(&mut self, table: usize, key: &[u8], addition: &mut Addition<'_>) -> Result<bool, Failure> {
