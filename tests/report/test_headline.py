@@ -5,6 +5,7 @@ from itertools import combinations
 import numpy as np
 import pytest
 
+from dbdyno.report.core.words import significant
 from dbdyno.report.document import document
 from dbdyno.report.headline import compared, headline
 from dbdyno.results.noise import NoiseFloor, keep_noise, noise_file_of
@@ -137,6 +138,20 @@ def test_fastest_is_only_who_was_compared_with_everybody():
     wide = {"verdict": "inconclusive", "low": 0.5, "high": 1.4}
     answer = made_up(per_s, AC=wide)
     assert answer["winner"] is None and "but C may be equal, 1.20× [0.714 to 2.00]" in answer["sentence"]
+
+
+def test_a_system_that_does_more_with_fewer_clients_is_named_with_that_figure(repeated):
+    run_document = document(repeated)
+    trials = [
+        trial | {"throughput_per_s": trial["throughput_per_s"] * (1.5 if trial["clients"] == 1 else 0.5)}
+        if trial["label"] == "sqlite"
+        else trial
+        for trial in run_document["trials"]
+    ]
+    own = sorted(trial["throughput_per_s"] for trial in trials if (trial["label"], trial["clients"]) == ("sqlite", 1))
+    sentence = headline(trials, run_document["comparison"], [])["sentence"]
+    assert sentence.endswith(f" More with other numbers of clients: sqlite, {significant(own[2])}/s at 1 client.")
+    assert "More with" not in headline(run_document["trials"], run_document["comparison"], [])["sentence"]
 
 
 def test_a_difference_within_the_hosts_noise_is_said_to_be_that():

@@ -10,7 +10,7 @@ from dbdyno.report.core.loads import at, is_open, load_of, rate_per_s, share_of,
 from dbdyno.report.core.names import listed
 from dbdyno.report.core.ratios import limit_of
 from dbdyno.report.factor_answer import by_variant
-from dbdyno.report.headline import Standing, standing, verdict
+from dbdyno.report.headline import Standing, more_elsewhere, standing, verdict
 from dbdyno.report.sections.libraries import understated
 from dbdyno.results.stated import SearchStated
 
@@ -66,9 +66,10 @@ def _sentences(peak: Standing, name_workload: bool) -> Iterator[str]:
     elif len(peak.chosen) == 1:
         yield f"{leader} reached {figure}{on}, limited by {_limit(peak.top)}."
     elif peak.judged:
-        _, who, _ = verdict(peak)
-        yield f"{who}{on}."
-        yield f"{leader} reached {figure}."
+        winner, who, _ = verdict(peak)
+        yield f"{who} {at(peak.top)}{on}." if winner else f"{who}{on}."
+        yield f"{leader} reached {_figure(peak.top) if winner else figure}."
+        yield from more_elsewhere(peak)
     else:
         yield f"{leader} was fastest{on}: {figure}."
         bounds = [label for label, trial in peak.chosen.items() if trial["client_limited"] and trial is not peak.top]

@@ -38,11 +38,13 @@ class Standing:
         top: the trial that stands for the leader, whose throughput is the highest there.
         chosen: by label, the trial that stands for each system there.
         ratios: by label, the other systems over the leader; empty without a comparison.
+        elsewhere: by label, the median trial of each system that did more with another number of clients.
     """
 
     top: TrialDocument
     chosen: Mapping[str, TrialDocument]
     ratios: Mapping[str, RatioDocument]
+    elsewhere: Mapping[str, TrialDocument]
 
     @property
     def judged(self) -> bool:
@@ -107,7 +109,7 @@ def standing(trials: Sequence[TrialDocument], comparison: ComparisonDocument | N
     chosen = {trial["label"]: trial for trial in _at_the_load_of(top, trials)}
     cells = _cells_at(top, comparison) if comparison else []
     top = chosen.get(_leader(cells) or "", top)
-    return Standing(top, chosen, _ratios(top["label"], cells))
+    return Standing(top, chosen, _ratios(top["label"], cells), _elsewhere(top, chosen, trials))
 
 
 def _usable(trial: TrialDocument) -> bool:
@@ -123,8 +125,31 @@ def _at_the_load_of(top: TrialDocument, trials: Sequence[TrialDocument]) -> Iter
         if load_of(trial) == load_of(top) and all(trial[key] == top[key] for key in LOAD_KEYS)
     ]
     for label in dict.fromkeys(trial["label"] for trial in same):
-        repeated = sorted((trial for trial in same if trial["label"] == label), key=rate_per_s)
-        yield repeated[(len(repeated) - 1) // 2]
+        yield _median([trial for trial in same if trial["label"] == label])
+
+
+def _elsewhere(
+    top: TrialDocument, chosen: Mapping[str, TrialDocument], trials: Sequence[TrialDocument]
+) -> dict[str, TrialDocument]:
+    """Return by label the median trial of each system that reached more with another number of clients."""
+    keys = [key for key in LOAD_KEYS if key != "clients"]
+    closed = [trial for trial in filter(_usable, trials) if not trial["rate"]]
+    best = {}
+    for label in chosen.keys() - {top["label"]}:
+        repeated: dict[int | None, list[TrialDocument]] = {}
+        for trial in closed:
+            if trial["label"] == label and all(trial[key] == top[key] for key in keys):
+                repeated.setdefault(trial["clients"], []).append(trial)
+        most = max(map(_median, repeated.values()), key=rate_per_s, default=chosen[label])
+        if rate_per_s(most) > (1 + MARGIN) * rate_per_s(chosen[label]):
+            best[label] = most
+    return best
+
+
+def _median(repeated: Iterable[TrialDocument]) -> TrialDocument:
+    """Return the trial of median throughput; of two in the middle, the lower."""
+    ordered = sorted(repeated, key=rate_per_s)
+    return ordered[(len(ordered) - 1) // 2]
 
 
 def _of_nothing(trials: Sequence[TrialDocument]) -> str:
@@ -185,10 +210,16 @@ def _verdict(peak: Standing) -> tuple[str | None, str]:
     if following is None:
         pairs = max(ratio["pairs"] or 0 for ratio in peak.ratios.values())
         return winner, f"{words_of_it} ({_pairs_at(peak.top, pairs)}{_classes(peak.top, peak.chosen)})."
-    return (
-        winner,
-        f"{words_of_it} ({_where(peak.top, peak.chosen, following, peak.ratios[following]['pairs'] or 0)}).",
-    )
+    where = _where(peak.top, peak.chosen, following, peak.ratios[following]["pairs"] or 0)
+    return winner, " ".join([f"{words_of_it} ({where}).", *more_elsewhere(peak)])
+
+
+def more_elsewhere(peak: Standing) -> Iterable[str]:
+    """Yield which systems did more with another number of clients than the leader's; the three fastest of them."""
+    fastest = sorted(peak.elsewhere.values(), key=rate_per_s, reverse=True)[:3]
+    if fastest:
+        figures = (f"{trial['label']}, {words.significant(rate_per_s(trial))}/s {at(trial)}" for trial in fastest)
+        yield f"More with other numbers of clients: {'; '.join(figures)}."
 
 
 def verdict(peak: Standing) -> tuple[str | None, str, str | None]:
