@@ -128,7 +128,7 @@ def test_a_classic_question_has_both_answers_and_its_evidence(figures: Figures, 
     other = figures("declared").Figures("quickstart", ("dbdyno", "run", "quickstart"))
     lines = figures("classics").classics(tmp_path, {"point-get": run, "quickstart": other}).splitlines()
     assert lines[2:] == [
-        "| Who is first? | Nobody. | redis is fastest. | redis: the client | "
+        "| Who is first? | Nobody. | redis is fastest. | the client | "
         "`dbdyno run point-get --system 'mariadb?a=1'`; [page](point-get.md#a-run), "
         "[summary](../../results/point-get.json) |"
     ]
@@ -159,3 +159,26 @@ def test_a_busy_host_takes_no_figures(figures: Figures, monkeypatch: pytest.Monk
     monkeypatch.setattr(take.os, "getloadavg", lambda: (0.4, 0.0, 0.0))
     with pytest.raises(TimeoutError, match=r"the load average stayed at 0\.40: figures need a host below 0\.4"):
         take._wait_until_quiet()
+
+
+def test_a_classic_question_is_answered_by_declared_pairs_at_the_leaders_best_load(figures: Figures) -> None:
+    sides = {"candidate": {"label": "redis"}, "baseline": {"label": "mariadb"}}
+    cells = [
+        sides | {"clients": clients, "ratio": 0.5, "low": 0.4, "high": 0.8, "verdict": "slower"} for clients in (1, 4)
+    ]
+    trials = [TRIAL | {"clients": 1, "throughput_per_s": 500.0}, TRIAL]
+    run = {"run": "r", "trials": trials, "headline": {"leader": "redis"}, "comparison": {"cells": cells[1:]}}
+    pair = figures("classics")._pair
+    assert pair(run, "mariadb", "redis") == "`mariadb` did 2× [1.25 to 2.5] as much as `redis` with 4 clients."
+    cells[1]["verdict"] = "inconclusive"
+    assert pair(run, "redis", "mariadb").endswith(" with 4 clients (inconclusive).")
+    with pytest.raises(ValueError, match="r has no comparison of redis and redis with 4 clients"):
+        pair(run, "redis", "redis")
+
+
+def test_a_long_command_is_wrapped_between_its_options(figures: Figures) -> None:
+    settings = (f"redis?maxclients={number}00000" for number in range(4))
+    command = ("dbdyno", "run", "game", *(word for setting in settings for word in ("--system", setting)))
+    lines = figures("tables")._wrapped(command).splitlines()
+    assert all(line.startswith("  --system") for line in lines[1:]) and len(lines) == 2
+    assert " ".join(line.removesuffix("\\").strip() for line in lines) == " ".join(figures("tables").quoted(command))

@@ -3,9 +3,10 @@
 import json
 from collections.abc import Mapping
 from pathlib import Path
+from typing import Any
 
 from scripts.figures.declared import Figures
-from scripts.figures.tables import quoted
+from scripts.figures.tables import best, quoted, three
 from scripts.reference.markdown import code, table
 
 
@@ -16,13 +17,36 @@ def classics(root: Path, runs: Mapping[str, Figures]) -> str:
 
 
 def _row(root: Path, figures: Figures) -> tuple[str, ...]:
-    headline = json.loads((root / figures.result).read_text(encoding="utf-8"))["headline"]
-    limits = [f"{label}: {limit}" for label, limit in headline["limits"].items()]
+    run = json.loads((root / figures.result).read_text(encoding="utf-8"))
     evidence = f"[page]({figures.name}.md#a-run), [summary](../../{figures.result.as_posix()})"
     return (
         figures.classic,
         figures.then,
-        headline["sentence"],
-        "; ".join(limits),
+        " ".join(_pair(run, *pair) for pair in figures.pairs) or run["headline"]["sentence"],
+        _limits(run["headline"]["limits"]),
         f"{code(' '.join(quoted(figures.command)))}; {evidence}",
     )
+
+
+def _pair(run: Mapping[str, Any], system: str, other: str) -> str:
+    """Say how many times as much a system did as another, at the load of the headline, with the interval."""
+    load = best([trial for trial in run["trials"] if trial["label"] == run["headline"]["leader"]])["clients"]
+    for cell in run["comparison"]["cells"]:
+        sides = cell["candidate"]["label"], cell["baseline"]["label"]
+        if set(sides) == {system, other} and cell["clients"] == load:
+            ratio, low, high = (cell[key] for key in ("ratio", "low", "high"))
+            if sides != (system, other):
+                ratio, low, high = 1 / ratio, 1 / high, 1 / low
+            interval = f"{three(ratio)}× [{three(low)} to {three(high)}]"
+            doubt = "" if cell["verdict"] in ("faster", "slower") else f" ({cell['verdict']})"
+            return f"{code(system)} did {interval} as much as {code(other)} with {load} clients{doubt}."
+    raise ValueError(f"{run['run']} has no comparison of {system} and {other} with {load} clients")
+
+
+def _limits(by_label: Mapping[str, str]) -> str:
+    """Return each limit with the systems that it limited."""
+    limits = dict.fromkeys(by_label.values())
+    if len(limits) == 1:
+        return next(iter(limits))
+    systems = {limit: [label for label in by_label if by_label[label] == limit] for limit in limits}
+    return "; ".join(f"{limit}: {', '.join(labels)}" for limit, labels in systems.items())

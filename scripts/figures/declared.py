@@ -20,6 +20,7 @@ class Figures:
         picture: path of the plot of throughput against clients, from the root; empty if there is none.
         classic: the published experiment that it repeats, and its author's question; empty if there is none.
         then: the published answer.
+        pairs: two systems each, by label: today's answer is the ratio of the first to the second. Empty: the headline.
     """
 
     name: str
@@ -28,6 +29,7 @@ class Figures:
     picture: str = ""
     classic: str = ""
     then: str = ""
+    pairs: tuple[tuple[str, str], ...] = ()
 
     @property
     def result(self) -> Path:

@@ -10,6 +10,9 @@ from scripts.reference.markdown import code, prose, table
 from dbdyno.verdict.limits import noun_of
 
 Document = Mapping[str, Any]
+COMMAND_WIDTH = 110
+"""Characters of a line of a command, without the backslash that continues it."""
+
 Block = Callable[[Figures, Document], str]
 
 
@@ -26,7 +29,7 @@ def measured(figures: Figures, run: Document) -> str:
         f"Versions: {', '.join(_versions(trials))}.",
         _checked(trials),
     )
-    return f"{prose(' '.join(sentences))}\n\n```\n{' '.join(quoted(figures.command))}\n```"
+    return f"{prose(' '.join(sentences))}\n\n```\n{_wrapped(figures.command)}\n```"
 
 
 def throughput(figures: Figures, run: Document) -> str:
@@ -67,8 +70,8 @@ def ratios(figures: Figures, run: Document) -> str:
                 _name(cell["candidate"]["label"], cell["workload"], run),
                 code(cell["baseline"]["label"]),
                 str(cell["clients"]),
-                _three(cell["ratio"]),
-                f"{_three(cell['low'])} to {_three(cell['high'])}",
+                three(cell["ratio"]),
+                f"{three(cell['low'])} to {three(cell['high'])}",
                 cell["verdict"],
             )
             for cell in (run["comparison"] or {"cells": ()})["cells"]
@@ -81,7 +84,7 @@ def headline(figures: Figures, run: Document) -> str:
     """Return the answer, and of each other system the ratio to the leader at the loads that the answer names."""
     answer = run["headline"]
     rows = [
-        (label, _three(cell["ratio"]), f"{_three(cell['low'])} to {_three(cell['high'])}", cell["verdict"])
+        (label, three(cell["ratio"]), f"{three(cell['low'])} to {three(cell['high'])}", cell["verdict"])
         for label, cell in answer["ratios"].items()
     ]
     against = _figures((f"Against {code(answer['leader'])}", "Ratio", "95 % interval", "Conclusion"), rows, left=1)
@@ -133,19 +136,19 @@ def _median(trials: list[Document]) -> str:
 
 
 def _limit(name: str, trials: list[Document]) -> tuple[str, ...]:
-    best = _best(trials)
-    service = best["transaction"].get("service_time_us") or best["transaction"]["response_time_us"]
+    median = best(trials)
+    service = median["transaction"].get("service_time_us") or median["transaction"]["response_time_us"]
     return (
         name,
-        str(best["clients"]),
-        f"{best['throughput_per_s']:,.0f}",
-        _three(service["p99"] / 1000) if service.get("p99") else "–",
-        noun_of(best["verdict"]["limit"], best["embedded"]),
-        best["verdict"]["confidence"],
+        str(median["clients"]),
+        f"{median['throughput_per_s']:,.0f}",
+        three(service["p99"] / 1000) if service.get("p99") else "–",
+        noun_of(median["verdict"]["limit"], median["embedded"]),
+        median["verdict"]["confidence"],
     )
 
 
-def _best(trials: list[Document]) -> Document:
+def best(trials: list[Document]) -> Document:
     """Return the median trial of the load at which a system's median throughput is highest."""
     loads: dict[int, list[Document]] = {}
     for trial in sorted(trials, key=lambda trial: float(trial["throughput_per_s"] or 0)):
@@ -184,7 +187,18 @@ def quoted(words: tuple[str, ...]) -> Iterator[str]:
         yield f"'{word}'" if set(word) & set("?&*[](){}| ") else word
 
 
-def _three(value: float) -> str:
+def _wrapped(words: tuple[str, ...]) -> str:
+    """Return a command in lines that a shell joins; an option and its value stay together."""
+    lines: list[str] = []
+    for word in " ".join(quoted(words)).replace(" --", "\n--").splitlines():
+        if lines and len(lines[-1]) + 1 + len(word) <= COMMAND_WIDTH:
+            lines[-1] += f" {word}"
+        else:
+            lines.append(f"  {word}" if lines else word)
+    return " \\\n".join(lines)
+
+
+def three(value: float) -> str:
     """Return three significant digits."""
     return f"{value:,.0f}" if value >= 100 else f"{value:.3g}"
 
