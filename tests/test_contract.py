@@ -179,11 +179,12 @@ END = {"record": "end", "status": "complete", "reason": None}
             {"hello", "interval", "total", "changes"},
             "complete",
         ),
+        ({"query_plans": True}, {"hello", "query_plan", "total"}, "complete"),
         ({"phases": ["list"], "workload": None}, {"phase"}, "complete"),
         ({"phases": ["cleanup"]}, {"hello", "phase"}, "complete"),
         ({"workload": GAME | {"name": "nosuch"}}, set(), "refused"),
     ],
-    ids=["a part of the clients", "list", "cleanup", "refused"],
+    ids=["a part of the clients", "query plans", "list", "cleanup", "refused"],
 )
 def test_what_runs_of_experiments_do_not_have_keeps_it(keys, kinds, status, tmp_path):
     native(tmp_path, phases=["prepare", "load"])

@@ -113,6 +113,7 @@ class PlanDocument(TypedDict):
     transactions_per_connection: NotRequired[int]
     groups: NotRequired[Sequence[GroupDocument]]
     changes: NotRequired[ChangesDocument]
+    query_plans: NotRequired[bool]
 
 
 class HistogramRecord(TypedDict):
@@ -359,6 +360,16 @@ class QueryRecord(TypedDict):
     differs: str | None
 
 
+class QueryPlanRecord(TypedDict):
+    """How the store executes the statement of an operation, a line each step of the plan."""
+
+    record: Literal["query_plan"]
+    when: Literal["before", "after"]
+    operation: str
+    sql: str
+    steps: Sequence[str]
+
+
 class EndRecord(TypedDict):
     """How a load client ended."""
 
@@ -379,6 +390,7 @@ Record: TypeAlias = (
     | CheckRecord
     | ReadBackRecord
     | QueryRecord
+    | QueryPlanRecord
     | EndRecord
 )
 

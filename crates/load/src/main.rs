@@ -15,6 +15,7 @@ mod outcome;
 mod pace;
 mod phases;
 mod plan;
+mod query_plans;
 mod read_back;
 mod recorder;
 mod records;

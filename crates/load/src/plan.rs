@@ -103,6 +103,9 @@ pub struct Plan {
     pub cpus: Option<Vec<usize>>,
     #[serde(default = "yes")]
     pub verify_reads: bool,
+    /// True if the plans of SQL statements are recorded before and after the run.
+    #[serde(default)]
+    pub query_plans: bool,
     pub arrivals: Option<ArrivalsPlan>,
     #[serde(default = "one_at_a_time")]
     pub pipeline: usize,

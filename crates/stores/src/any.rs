@@ -10,7 +10,7 @@ use crate::forward::forward;
 use crate::list::stores;
 use crate::single::{SessionOf, SingleSession};
 use crate::spread::SpreadSession;
-use crate::{Administration, CacheCounters, Claim, Cleaning, Trouble, Withdrawn};
+use crate::{Administration, CacheCounters, Claim, Cleaning, QueryPlan, Trouble, Withdrawn};
 
 /// Writes, from the list of stores, the enum of all sessions.
 macro_rules! any {

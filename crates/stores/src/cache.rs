@@ -9,7 +9,7 @@ use crate::forward::forward;
 use crate::memcached::MemcachedSession;
 use crate::pool::PoolSession;
 use crate::redis::RedisSession;
-use crate::{Administration, Cache, Claim, Cleaning, Trouble, Withdrawn};
+use crate::{Administration, Cache, Claim, Cleaning, QueryPlan, Trouble, Withdrawn};
 
 /// A session that can stand in front of a store.
 pub enum CacheSession {

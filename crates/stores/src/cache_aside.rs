@@ -9,7 +9,7 @@ use dbdyno_model::{Failure, Row, Session, Value};
 use crate::acknowledged::Acknowledged;
 use crate::cache::CacheSession;
 use crate::single::SingleSession;
-use crate::{Administration, Cache, CacheCounters, Claim, Cleaning, Trouble, Withdrawn};
+use crate::{Administration, Cache, CacheCounters, Claim, Cleaning, QueryPlan, Trouble, Withdrawn};
 
 pub struct CacheAsideSession {
     /// The acknowledged writes, if staleness is watched for.
@@ -160,6 +160,10 @@ impl Administration for CacheAsideSession {
 
     async fn count(&mut self, table: usize) -> Result<Option<u64>, Trouble> {
         self.store.count(table).await
+    }
+
+    async fn query_plan(&mut self, step: usize) -> Result<Option<QueryPlan>, Trouble> {
+        self.store.query_plan(step).await
     }
 
     async fn sum(&mut self, table: usize, column: usize) -> Result<Option<i128>, Trouble> {

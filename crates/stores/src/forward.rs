@@ -126,6 +126,9 @@ macro_rules! forward {
             async fn ask(&mut self, query: &Statement) -> Result<TextRows, Trouble> {
                 match self { $($any::$variant(s) => s.ask(query).await),+ }
             }
+            async fn query_plan(&mut self, step: usize) -> Result<Option<QueryPlan>, Trouble> {
+                match self { $($any::$variant(s) => s.query_plan(step).await),+ }
+            }
             async fn sum(&mut self, table: usize, column: usize) -> Result<Option<i128>, Trouble> {
                 match self { $($any::$variant(s) => s.sum(table, column).await),+ }
             }

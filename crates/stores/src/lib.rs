@@ -30,6 +30,7 @@ mod network;
 mod params;
 mod pool;
 mod postgres;
+mod query_plan;
 mod redis;
 mod remapped_keys;
 mod schema;
@@ -52,6 +53,7 @@ pub use claim::{Claim, Claimed, Withdrawn};
 pub use config::Config;
 pub use effective_settings::EffectiveSettings;
 pub use mongodb::field_name;
+pub use query_plan::QueryPlan;
 pub use schema::Schema;
 use schema::SharedSchema;
 pub use sql::TABLE_PREFIX;
@@ -164,6 +166,10 @@ pub trait Administration {
     /// The rows of a query without parameters, as text.
     async fn ask(&mut self, _query: &Statement) -> Result<TextRows, Trouble> {
         Err(Trouble::Refused("this store has no SQL".into()))
+    }
+    /// Returns how the store executes a step's statement; `None` if it has no plan for it, or cannot tell.
+    async fn query_plan(&mut self, _step: usize) -> Result<Option<QueryPlan>, Trouble> {
+        Ok(None)
     }
     /// The sum of an integer column; `None` if the store cannot tell.
     async fn sum(&mut self, table: usize, column: usize) -> Result<Option<i128>, Trouble>;

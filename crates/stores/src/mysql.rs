@@ -26,7 +26,7 @@ use crate::sql::{
 };
 use crate::sql_writes::{ParamWrites, sql_writes};
 use crate::store_config::OpenStore;
-use crate::{Administration, Cleaning, MARKER, SharedSchema, Trouble};
+use crate::{Administration, Cleaning, MARKER, QueryPlan, SharedSchema, Trouble};
 use backends::Backends;
 use config::{AccessPath, LoadWith, StatementProtocol};
 pub use config::{MysqlConfig, MysqlPart};
@@ -455,6 +455,10 @@ impl Administration for MysqlSession {
         self.exchange.be_patient(WHOLE_TABLE_NS);
         let sql = query.text(Sql::Mysql, &self.schema.tables, table_name);
         Ok(self.query(&sql).await?)
+    }
+
+    async fn query_plan(&mut self, step: usize) -> Result<Option<QueryPlan>, Trouble> {
+        Ok(self.explain(step).await?)
     }
 
     async fn sum(&mut self, table: usize, column: usize) -> Result<Option<i128>, Trouble> {

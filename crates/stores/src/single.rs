@@ -12,7 +12,7 @@ use crate::forward::forward;
 use crate::limits::check_row;
 use crate::list::stores;
 use crate::store_config::{Context, OpenStore, StoreConfig};
-use crate::{Administration, Claim, Cleaning, Schema, Trouble, Withdrawn};
+use crate::{Administration, Claim, Cleaning, QueryPlan, Schema, Trouble, Withdrawn};
 
 /// A session with the store of a configuration.
 pub type SessionOf<C> = <<C as StoreConfig>::Store as OpenStore>::Session;

@@ -10,7 +10,7 @@ use dbdyno_net::Reactor;
 use dbdyno_wire::TextRows;
 
 use crate::single::{Single, SingleSession};
-use crate::{Administration, Cleaning, Schema, Trouble};
+use crate::{Administration, Cleaning, QueryPlan, Schema, Trouble};
 
 /// Returns the steps that read at another node than the client's own, and the schema in which they read at the node they are sent to.
 pub fn elsewhere(schema: Schema) -> (Arc<[bool]>, Schema) {
@@ -226,6 +226,10 @@ impl Administration for SpreadSession {
     async fn ask(&mut self, query: &Statement) -> Result<TextRows, Trouble> {
         self.catch_up().await?;
         self.first().ask(query).await
+    }
+
+    async fn query_plan(&mut self, step: usize) -> Result<Option<QueryPlan>, Trouble> {
+        self.first().query_plan(step).await
     }
 
     async fn sum(&mut self, table: usize, column: usize) -> Result<Option<i128>, Trouble> {

@@ -16,6 +16,7 @@ use serde::Deserialize;
 use crate::effective_settings::EffectiveSettings;
 use crate::multi_get::MultiGet;
 use crate::params::scale;
+use crate::query_plan::{self, Example, QueryPlan, example};
 use crate::sql::{
     count_by_index, count_keys, create_indexes, create_table, last_key, statement, table_name, table_options,
 };
@@ -418,6 +419,12 @@ impl Administration for SqliteSession {
 
     async fn ask(&mut self, query: &Statement) -> Result<TextRows, Trouble> {
         self.rows(&query.text(Dialect::Sqlite, &self.schema.tables, table_name)).map_err(trouble)
+    }
+
+    async fn query_plan(&mut self, step: usize) -> Result<Option<QueryPlan>, Trouble> {
+        let Some(Example { sql, with_values }) = example(&self.schema, step, Dialect::Sqlite) else { return Ok(None) };
+        let rows = self.rows(&format!("EXPLAIN QUERY PLAN {with_values}")).map_err(trouble)?;
+        Ok(Some(QueryPlan { sql, steps: query_plan::sqlite::steps(&rows) }))
     }
 
     async fn sum(&mut self, table: usize, column: usize) -> Result<Option<i128>, Trouble> {

@@ -73,7 +73,7 @@ class Plan:
     store: by its kind, with no password in it. start_at_unix_s: in the clock of the load client's host.
     changes: what the load clients that ran the trial changed together, if this one only verifies it.
     library, engine, acknowledged, think_time, changes: are no keys of the plan if they are None.
-    transactions_per_connection, groups: are no keys of the plan if they are 0 or empty.
+    transactions_per_connection, groups, query_plans: are no keys of the plan if they are 0, empty or false.
     """
 
     phases: Phases
@@ -100,6 +100,7 @@ class Plan:
     part: tuple[int, int] | None = None
     start_at_unix_s: float | None = None
     changes: ChangesDocument | None = None
+    query_plans: bool = False
 
     def document(self) -> PlanDocument:
         """Return the plan as JSON has it."""
@@ -138,6 +139,8 @@ class Plan:
             document["groups"] = self.groups
         if self.changes is not None:
             document["changes"] = self.changes
+        if self.query_plans:
+            document["query_plans"] = True
         return document
 
 
@@ -196,6 +199,7 @@ def make_trial_plan(experiment: Experiment, run_id: str, store: StoreDocument, t
         pipeline=trial.pipeline,
         network_delay_us=trial.network_delay_us,
         library=None if trial.client == NATIVE else trial.client,
+        query_plans=trial.client == NATIVE,
         **_pace(experiment, trial),
     )
 
@@ -264,6 +268,7 @@ def make_ceiling_plan(trial_plan: Plan, store: StoreDocument) -> Plan:
         arrivals=None,
         network_delay_us=0,
         think_time=None,
+        query_plans=False,
     )
 
 

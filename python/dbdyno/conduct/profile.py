@@ -56,7 +56,7 @@ def profile(context: Context, plan: Plan, secrets: list[str], server_pids: Mappi
         "not_seen": [],
     }
     if len(missing) < len((ON_CPU, OFF_CPU)):
-        longer = replace(plan, warmup_s=_WARMUP_S, duration_s=WINDOW_S + _MARGIN_S)
+        longer = replace(plan, warmup_s=_WARMUP_S, duration_s=WINDOW_S + _MARGIN_S, query_plans=False)
         with context.guard.scratch() as scratch, Window(context.guard, server_pids, scratch) as window:
             try:
                 summary = execute(longer, secrets, folder, context.supervision(), _after_warmup(window))

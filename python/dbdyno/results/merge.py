@@ -157,7 +157,7 @@ class _Merger:
             case "interval":
                 self._gaps[-1] += [(begin, length) for begin, length in record.get("gaps_ns", ())]
                 self._intervals[record["second"]].append(record)
-            case "error" | "mismatch" | "check":
+            case "error" | "mismatch" | "check" | "query_plan":
                 self._listed.append(record)
             case "total":
                 self._totals.append(record)

@@ -10,7 +10,16 @@ from typing import NamedTuple
 
 import numpy as np
 
-from dbdyno.contract import CheckRecord, EndRecord, ErrorRecord, HelloRecord, JsonObject, MismatchRecord, TotalRecord
+from dbdyno.contract import (
+    CheckRecord,
+    EndRecord,
+    ErrorRecord,
+    HelloRecord,
+    JsonObject,
+    MismatchRecord,
+    QueryPlanRecord,
+    TotalRecord,
+)
 from dbdyno.results.conclusions import Conclusions
 from dbdyno.results.confirmation import Confirmation
 from dbdyno.results.environment import Environment
@@ -160,6 +169,7 @@ class Recorded:
     send_lag: Histogram | None = None
     slowest: tuple[Slow, ...] = ()
     gaps_ns: np.ndarray | None = field(default=None, compare=False)
+    query_plans: tuple[QueryPlanRecord, ...] = ()
 
     @cached_property
     def measured(self) -> tuple[Interval, ...]:

@@ -21,6 +21,7 @@ from dbdyno.contract import (
     MismatchRecord,
     NamedOperation,
     PhaseRecord,
+    QueryPlanRecord,
     Record,
     TotalRecord,
     TotalTransactionsRecord,
@@ -119,6 +120,7 @@ class Reader:
         self.errors: list[ErrorRecord] = []
         self.mismatches: list[MismatchRecord] = []
         self.checks: list[CheckRecord] = []
+        self.query_plans: list[QueryPlanRecord] = []
         self.declared: dict[str, NamedOperation] = {}
         self.run_began_unix_s: float | None = None
         self.intervals: list[Interval] = []
@@ -149,6 +151,8 @@ class Reader:
                 self.mismatches.append(record)
             case "check":
                 self.checks.append(record)
+            case "query_plan":
+                self.query_plans.append(record)
             case "end":
                 self.end = record
 
@@ -237,6 +241,7 @@ class Reader:
             errors=tuple(self.errors),
             mismatches=tuple(self.mismatches),
             checks=tuple(self.checks),
+            query_plans=tuple(self.query_plans),
             run_began_unix_s=self.run_began_unix_s,
             sums=Sums(**self.sums, operations=by_operation),
             total=self.total,

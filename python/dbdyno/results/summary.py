@@ -30,7 +30,7 @@ from dbdyno.stats.histogram import Histogram
 from dbdyno.stats.steady_state import SteadyState
 
 SUMMARY = "summary.npz"
-LAYOUT = 8
+LAYOUT = 9
 """To be raised when a summary holds something else, or the same of another meaning."""
 _SOURCES = ("records.jsonl", LINES, TABLE)
 _END_BYTES = 4096
@@ -42,7 +42,7 @@ _WHOLE = (
 _PERCENTILES = ("p50_ns", "p95_ns", "p99_ns", "p999_ns")
 _REAL = ("seconds", *_PERCENTILES, "client_cpu_s", "service_s")
 _THREADS = ("thread_cpu_s", "thread_run_queue_s")
-_ABOUT = ("hello", "errors", "mismatches", "checks", "run_began_unix_s", "total", "end")
+_ABOUT = ("hello", "errors", "mismatches", "checks", "query_plans", "run_began_unix_s", "total", "end")
 _COLUMNS = (*_WHOLE, *_REAL)
 _UNKNOWN = -1
 
@@ -231,6 +231,7 @@ def _unpacked(arrays: np.lib.npyio.NpzFile, about: JsonObject, latencies: bool) 
         errors=tuple(about["errors"]),
         mismatches=tuple(about["mismatches"]),
         checks=tuple(about["checks"]),
+        query_plans=tuple(about["query_plans"]),
         run_began_unix_s=about["run_began_unix_s"],
         sums=Sums(**about["sums"]),
         total=about["total"],

@@ -284,3 +284,28 @@ fn embedded_stores_load_run_verify_and_sum() {
     }
     std::fs::remove_dir_all(folder).unwrap();
 }
+
+#[test]
+fn plans_of_statements_are_recorded_before_and_after_the_run_where_they_are_asked_for() {
+    let folder = std::env::temp_dir().join(format!("dbdyno-load-plans-{}", std::process::id()));
+    std::fs::create_dir_all(&folder).unwrap();
+    let mut plan = plan(json!({"kind": "sqlite", "path": folder.join("db"), "synchronous": "OFF"}), 1);
+    plan["workload"]["name"] = "secondary-get".into();
+    plan["operation_timeout_s"] = 5.into();
+    plan["phases"] = json!(["prepare", "load", "run"]);
+    assert_eq!(of_kind(&execute(&plan).0, "query_plan").len(), 0);
+    plan["query_plans"] = true.into();
+    let (records, status) = execute(&plan);
+    assert!(status.success(), "{records:?}");
+    let plans = of_kind(&records, "query_plan");
+    assert_eq!(plans.iter().map(|plan| plan["when"].as_str().unwrap()).collect::<Vec<_>>(), ["before", "after"]);
+    for explained in plans {
+        assert!(explained["steps"][0].as_str().unwrap().contains("USING INDEX dbdyno_bm_"), "{explained}");
+        assert!(explained["sql"].as_str().unwrap().ends_with(" = ?"), "{explained}");
+    }
+    // Another program speaks for the trial.
+    plan["clients"] = json!({"first": 1, "count": 1, "of": 2});
+    plan["phases"] = json!(["run"]);
+    assert_eq!(of_kind(&execute(&plan).0, "query_plan").len(), 0);
+    std::fs::remove_dir_all(folder).unwrap();
+}

@@ -7,6 +7,7 @@ use dbdyno_wire::mysql::{self as wire, Answer, Dialect, Param, Prepared};
 use super::config::{AccessPath, StatementProtocol};
 use super::{MysqlSession, refused};
 use crate::params::{field, scale, text_kind};
+use crate::query_plan::{self, Example, QueryPlan, example};
 use crate::sql::{handler, statement};
 use crate::{Schema, SharedSchema, declared_as};
 
@@ -102,6 +103,19 @@ impl MysqlSession {
             }
         }
         Ok(Statement::text(&schema, number, &sql))
+    }
+
+    /// Returns the plan of a step's statement; `None` if there is none, as of a `HANDLER … READ`.
+    pub(super) async fn explain(&mut self, step: usize) -> Result<Option<QueryPlan>, Failure> {
+        let is_by_handler = self.access == AccessPath::Handler
+            && self.schema.steps[step].operation.has_table()
+            && handler(&self.schema.tables, &self.schema.steps[step]).is_some();
+        let Some(Example { sql, with_values }) = example(&self.schema, step, Sql::Mysql).filter(|_| !is_by_handler)
+        else {
+            return Ok(None);
+        };
+        let rows = self.query(&format!("EXPLAIN {with_values}")).await?;
+        Ok(Some(QueryPlan { sql, steps: query_plan::mysql::steps(&rows) }))
     }
 
     /// Executes a step's statement; rows end up in `self.fields`.

@@ -8,6 +8,7 @@ use dbdyno_wire::postgres as wire;
 
 use super::{COMMENT, COPY_NS, COPY_SIZE_BYTES, PostgresSession, WHOLE_TABLE_NS, refused, scalar_type};
 use crate::params::params;
+use crate::query_plan::{self, Example, QueryPlan, example};
 use crate::sql::{count_keys, create_indexes, index_name, indexed, last_key, table_name};
 use crate::{Administration, Cleaning, Trouble};
 
@@ -119,6 +120,14 @@ impl Administration for PostgresSession {
         self.exchange.be_patient(WHOLE_TABLE_NS);
         let sql = query.text(Dialect::Postgres, &self.schema.tables, table_name);
         Ok(self.query(&sql).await?)
+    }
+
+    async fn query_plan(&mut self, step: usize) -> Result<Option<QueryPlan>, Trouble> {
+        let Some(Example { sql, with_values }) = example(&self.schema, step, Dialect::Postgres) else {
+            return Ok(None);
+        };
+        let rows = self.query(&format!("EXPLAIN (COSTS OFF) {with_values}")).await?;
+        Ok(Some(QueryPlan { sql, steps: query_plan::postgres::steps(&rows) }))
     }
 
     async fn sum(&mut self, table: usize, column: usize) -> Result<Option<i128>, Trouble> {
