@@ -8,7 +8,7 @@ from rich.console import Console
 
 from dbdyno.report.comparison import Verdicts
 from dbdyno.report.why.evidence import Evidence
-from dbdyno.report.why.why import Why, evidence_of, print_why, reasons, sentence, why_document
+from dbdyno.report.why.why import Why, evidence_of, is_cause, print_why, reasons, sentence, why_document
 
 
 def _put(label, folder, trial):
@@ -32,13 +32,26 @@ def _printed(reasons_found, most=6):
 
 def test_causes_come_first_and_then_what_explains_most(verdicts):
     (reason,) = reasons(verdicts)
-    kinds = [evidence.kind for evidence in reason.evidence]
+    kinds = list(dict.fromkeys("operation" if piece.kind == "time" else piece.kind for piece in reason.evidence))
     assert kinds[0] == "setting" and "counter" in kinds
-    order = ["setting", "time", "counter"]
-    assert kinds == sorted(kinds, key=order.index)
+    assert kinds == ["setting", "operation", "counter"]
     printed = _printed([reason])
     assert "slow is slower than fast  game, 4 clients: -" in printed
-    assert "setting  flush: 2 → 1" in printed and "of the difference" in printed
+    assert "setting   flush: 2 → 1" in printed and "of the difference" in printed
+
+
+def test_a_plan_is_the_first_cause_and_its_share_an_upper_bound(pairs):
+    def put(label, folder, trial):
+        _put(label, folder, trial)
+        steps = ["player: ALL"] if label == "slow" else ["player: const by PRIMARY"]
+        plan = {"record": "query_plan", "when": "after", "operation": "read_player", "sql": "SELECT", "steps": steps}
+        with (folder / "records.jsonl").open("a") as file:
+            file.write(json.dumps(plan) + "\n")
+
+    plan, setting, *effects = evidence_of(pairs(put).compared)
+    assert (plan.kind, setting.kind) == ("plan", "setting")
+    assert is_cause(plan) and is_cause(setting) and not any(map(is_cause, effects))
+    assert sentence(plan).startswith("plan      read_player: player: const by PRIMARY → player: ALL, up to ")
 
 
 def test_json_has_all_of_it(verdicts):

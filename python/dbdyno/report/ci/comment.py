@@ -7,6 +7,7 @@ from html import escape as html_escaped
 
 from dbdyno.report.ci.decisions import FEW, NOT_JUDGED, Decided, row_of, sentence
 from dbdyno.report.markdown import code, escaped, table
+from dbdyno.report.why.why import is_cause
 from dbdyno.report.why.why import sentence as evidence_sentence
 from dbdyno.stats.comparison import FASTER, SLOWER
 from dbdyno.stats.sequential import SAME, UNSTABLE
@@ -50,8 +51,8 @@ def _why(all_decided: Sequence[Decided]) -> Iterator[str]:
             # Within a block of HTML nothing is Markdown.
             words = f"Why {decided.experiment} at {decided.compared.cell.load} is {decided.outcome}".split()
             title = html_escaped(" ".join(words))
-            causes = [evidence for evidence in decided.evidence if evidence.share is None]
-            effects = [evidence for evidence in decided.evidence if evidence.share is not None]
+            causes = [evidence for evidence in decided.evidence if is_cause(evidence)]
+            effects = [evidence for evidence in decided.evidence if not is_cause(evidence)]
             lines = [f"- {escaped(evidence_sentence(each))}" for each in (*causes[:FEW], *effects[:FEW])]
             listed = "\n".join(lines) or "Nothing that was observed explains it."
             yield f"<details><summary>{title}</summary>\n\n{listed}\n\n</details>"

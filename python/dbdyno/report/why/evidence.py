@@ -26,7 +26,7 @@ class Evidence:
     """Something that differs between the two sides of a cell.
 
     Attributes:
-        kind: `setting`, `version`, `plan`, `time`, `function` or `counter`.
+        kind: `plan`, `version`, `setting`, `function`, `operation`, `time` or `counter`.
         before, after: its value on the baseline's side and on the candidate's, for people.
         share: the largest share of the difference in a transaction's time that it can explain; `None` if unknown.
         note: a remark for the reader, or empty.

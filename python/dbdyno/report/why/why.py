@@ -16,15 +16,18 @@ from dbdyno.report.core.terminal import say
 from dbdyno.report.why.counters import counters
 from dbdyno.report.why.evidence import Evidence, Kind, Pairs
 from dbdyno.report.why.functions import functions
+from dbdyno.report.why.operations import operations
+from dbdyno.report.why.plans import plans
 from dbdyno.report.why.settings import settings, versions
 from dbdyno.report.why.time import time_bands
 from dbdyno.stats.comparison import FASTER, SLOWER
 
-KINDS: tuple[Kind, ...] = (versions, settings, time_bands, functions, counters)
+KINDS: tuple[Kind, ...] = (plans, versions, settings, functions, operations, time_bands, counters)
 MOST_SHOWN = 6
 """Pieces of each group of evidence that a terminal shows; the JSON has all of them."""
-_AT_MOST = ("counter",)
-"""Kinds whose share is an upper bound, because nothing tells how long one event takes."""
+_PLAN, _COUNTER = "plan", "counter"
+_AT_MOST = (_PLAN, _COUNTER)
+"""Kinds whose share is an upper bound: nothing tells how long one event takes, or another plan would have taken."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -49,13 +52,18 @@ def reasons(verdicts: Verdicts) -> list[Why]:
 
 
 def evidence_of(compared: Compared) -> tuple[Evidence, ...]:
-    """Return what differs between the trials of a cell: first settings and versions, then what explains most."""
+    """Return what differs between the trials of a cell: first the causes, then what explains most."""
     pairs = Pairs.of(compared)
     if not pairs.trials:
         return ()
     evidence = [piece for kind in KINDS for piece in kind(pairs)]
-    evidence.sort(key=lambda piece: (piece.share is not None, piece.kind in _AT_MOST, -(piece.share or 0.0)))
+    evidence.sort(key=lambda piece: (not is_cause(piece), piece.kind == _COUNTER, -(piece.share or 0.0)))
     return tuple(evidence)
+
+
+def is_cause(piece: Evidence) -> bool:
+    """Return whether it precedes the load: another plan, version or setting. All else changed with the throughput."""
+    return piece.kind == _PLAN or piece.share is None
 
 
 def why_document(whys: Sequence[Why]) -> list[dict[str, object]]:
@@ -85,8 +93,8 @@ def print_why(whys: Sequence[Why], console: Console, most: int = MOST_SHOWN) -> 
 
 
 def _sentences(evidence: Sequence[Evidence], most: int) -> Iterator[str]:
-    causes = [piece for piece in evidence if piece.share is None]
-    effects = [piece for piece in evidence if piece.share is not None]
+    causes = [piece for piece in evidence if is_cause(piece)]
+    effects = [piece for piece in evidence if not is_cause(piece)]
     for group in (causes, effects):
         yield from map(sentence, group[:most])
         if len(group) > most:
@@ -104,4 +112,4 @@ def sentence(evidence: Evidence) -> str:
         most = "up to " if evidence.kind in _AT_MOST else ""
         share = f", {most}{words.percent(evidence.share)} of the difference"
     note = f" ({evidence.note})" if evidence.note else ""
-    return f"{evidence.kind:<9}{evidence.name}: {evidence.before} → {evidence.after}{share}{note}"
+    return f"{evidence.kind:<10}{evidence.name}: {evidence.before} → {evidence.after}{share}{note}"
