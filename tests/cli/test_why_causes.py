@@ -3,6 +3,7 @@
 import json
 import shutil
 import subprocess
+import tempfile
 from pathlib import Path
 
 import pytest
@@ -11,7 +12,7 @@ from helpers import need, need_program, need_stacks
 
 pytestmark = pytest.mark.systems
 
-REPEATED = ("--repeat", "3", "--warmup", "0", "--set", "ceiling=false", "--quiet")
+REPEATED = ("--repeat", "5", "--warmup", "0", "--set", "ceiling=false", "--quiet")
 DROP = {"mariadb": "DROP INDEX dbdyno_bm_sid ON dbdyno_bm", "postgresql": "DROP INDEX dbdyno_bm_sid"}
 SCANS = {"mariadb": "dbdyno_bm: ALL", "postgresql": "Seq Scan on dbdyno_bm"}
 BURN = """
@@ -88,16 +89,21 @@ def test_a_flush_policy_is_a_setting_and_flushes_become_fewer(dbdyno):
     verdict, (first, *others) = _evidence(dbdyno, run)
     assert (verdict, first["kind"], first["name"]) == ("faster", "setting", "innodb_flush_log_at_trx_commit")
     assert (first["before"], first["after"]) == ("1", "2")
-    assert any("sync" in piece["name"] for piece in others), [piece["name"] for piece in others]
+    assert any("flushes" in piece["name"] for piece in others), [piece["name"] for piece in others]
 
 
-def test_a_slower_function_is_named_with_its_flame_graph(dbdyno, tmp_path_factory):
+@pytest.fixture
+def folder():
+    """A folder that the user of servers gets to."""
+    with tempfile.TemporaryDirectory() as name:
+        Path(name).chmod(0o755)
+        yield Path(name)
+
+
+def test_a_slower_function_is_named_with_its_flame_graph(dbdyno, folder):
     need("redis")
     need_stacks()
     need_program("gcc", "gcc")
-    folder = tmp_path_factory.mktemp("build")
-    for path in (folder, *folder.parents[:2]):
-        path.chmod(0o755)
     (folder / "slow.c").write_text(BURN)
     library, program = folder / "slow.so", folder / "redis-server"
     subprocess.run(["gcc", "-g", "-O1", "-shared", "-fPIC", "-o", library, folder / "slow.c", "-ldl"], check=True)

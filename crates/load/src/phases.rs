@@ -16,7 +16,6 @@ use crate::loading::{Job, load};
 use crate::markers::{self, Whose};
 use crate::outcome::Outcome;
 use crate::plan::{CONTRACT, Changes, Clients, Input, Phase, Plan, WorkloadPlan};
-use crate::query_plans::record_query_plans;
 use crate::read_back::{Read, read_back};
 use crate::recorder::{Schedule, Totals};
 use crate::records::Records;
@@ -96,8 +95,6 @@ impl<'a> Execution<'a> {
         self.phase(Phase::Prepare, "prepare", || self.prepare())?;
         self.phase(Phase::Load, "load", || self.load())?;
         let before = if self.plan.has(Phase::Run) { self.before()? } else { vec![] };
-        let explain = |when| record_query_plans(self.plan, &self.store, self.workload.steps(), when, self.records);
-        explain("before");
         let mut ran = Ok(Totals::default());
         self.phase(Phase::Run, "run", || {
             ran = self.run();
@@ -108,7 +105,6 @@ impl<'a> Execution<'a> {
             Err(Outcome::Interrupted(totals)) => (*totals, true),
             Err(other) => return self.clean().and(Err(other)),
         };
-        explain("after");
         let (before, totals) = self.changed(before, totals);
         let verified = self.phase(Phase::Verify, "verify", || self.verify(&before, &totals));
         self.clean()?;

@@ -6,7 +6,7 @@ use dbdyno_model::{Failure, Step};
 use dbdyno_stores::{Administration, QueryPlan, Store, Trouble};
 use serde_json::json;
 
-use crate::plan::{Phase, Plan};
+use crate::plan::Plan;
 use crate::records::Records;
 use crate::session::with_session;
 
@@ -16,7 +16,7 @@ use crate::session::with_session;
 /// other either.
 pub fn record_query_plans(plan: &Plan, store: &Arc<Store>, steps: &[Step], when: &str, records: &Records) {
     // The first of several programs speaks for all.
-    if !plan.query_plans || !plan.has(Phase::Run) || plan.clients.first > 0 {
+    if !plan.query_plans || plan.clients.first > 0 {
         return;
     }
     let count = steps.len();

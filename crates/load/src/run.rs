@@ -17,6 +17,7 @@ use crate::groups::Group;
 use crate::interval::{Counted, Interval};
 use crate::outcome::Outcome;
 use crate::plan::Plan;
+use crate::query_plans::record_query_plans;
 use crate::recorder::{OperationTotals, Recorder, Totals};
 use crate::signals;
 use crate::trial::Trial;
@@ -68,11 +69,19 @@ pub fn engine_for(plan: &Plan, is_embedded: bool) -> Result<Option<Engine>, Stri
     }
 }
 
-/// Runs the clients from connecting to the last answer.
+/// Runs the clients from connecting to the last answer; before and after, the plans of statements are recorded if they are wanted.
 ///
 /// # Errors
 /// The run did not take place or was cut short; what was recorded until then has been written.
 pub fn run(trial: &Arc<Trial>, plan: &Plan) -> Result<Totals, Outcome> {
+    let explain = |when| record_query_plans(plan, &trial.store, trial.workload.steps(), when, &trial.records);
+    explain("before");
+    let ran = run_clients(trial, plan);
+    explain("after");
+    ran
+}
+
+fn run_clients(trial: &Arc<Trial>, plan: &Plan) -> Result<Totals, Outcome> {
     let (sender, intervals) = mpsc::channel();
     let threads = threads_for(plan, trial.store.is_embedded());
     let handles: io::Result<Vec<_>> = (0..threads).map(|i| spawn(trial, plan, i, threads, sender.clone())).collect();
