@@ -63,3 +63,10 @@ def test_a_table_of_something_else_is_named(tmp_path):
     parquet.write_table(parquet.read_table(path).rename_columns(["when"]), path)
     with pytest.raises(UserError, match="at_unix_s"):
         read_table(path)
+
+
+def test_an_infinite_value_is_refused_by_its_column(tmp_path):
+    path = tmp_path / "observations.parquet"
+    write_table(path, Observations(np.array([1.0, 2.0]), {"host.cpu": np.array([1.0, np.inf])}))
+    with pytest.raises(UserError, match=r"cannot be read as observations: host.cpu has an infinite value"):
+        read_table(path)

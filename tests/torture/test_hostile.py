@@ -1,10 +1,13 @@
 """The fuzzer of servers itself: what is played as it was recorded is verified, and what is changed is noticed."""
 
+import asyncio
 import json
+from random import Random
 
 import pytest
 
 from torture import hostile
+from torture import hostile_playback as playback
 from torture.hostile_mutations import WAYS, Played
 from torture.hostile_playback import Verdict, _judge, event_loop, play, tail_bytes
 from torture.hostile_recording import READS, Conversation, Exchange, record
@@ -65,6 +68,34 @@ def test_a_row_is_known_by_its_number_whatever_stands_before_it():
 
 def test_requests_are_told_apart_by_their_ends():
     assert tail_bytes([b"A1-07-", b"A1-13-", b"B2-1-"]) == 3
+
+
+def test_a_key_that_is_sent_as_a_text_asks_for_the_same_row():
+    row = [b"187" + b"x" * 117, b"187" + b"y" * 117]
+    exchanges = [Exchange(b"id\0\0\0\x04\0\0\0\xbb", b"..".join(row)), Exchange(b"id\0\0\0\x04\0\0\0\x09", b"")]
+    part = playback.Part(Conversation({}, [], [exchanges]), [], Random(1))
+    assert part.is_right(b"id\0\0\0\x03187", b"..".join(row))
+    assert not part.is_right(b"id\0\0\0\x03187", row[0])
+    assert not part.is_right(b"id\0\0\0\x03188", b"..".join(row))
+
+
+def test_a_request_longer_than_recorded_leaves_nothing_for_the_next(run):
+    sent = []
+
+    class Transport:
+        def close(self):
+            pass
+
+    async def ask(*requests):
+        connection = playback.Playback(playback.Part(run, [], Random(1)))
+        connection._send = lambda played: sent.append(connection._came)
+        connection.connection_made(Transport())
+        for request in requests:
+            connection.data_received(request)
+        connection.connection_lost(None)
+
+    asyncio.run(ask(run.connections[0][0].request + b"more", run.connections[0][1].request))
+    assert sent == [b"", b""]
 
 
 def test_conversations_are_counted_by_protocol(monkeypatch):

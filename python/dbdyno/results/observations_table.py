@@ -16,16 +16,22 @@ def read_table(path: Path) -> Observations:
     """Read a table.
 
     Raises:
-        UserError: it is not a table of observations.
+        UserError: it is not a table of observations, or a value is infinite, which nothing observed is.
     """
     try:
         # `read_table` also imports data sets, and `show` may last 400 ms.
         with parquet.ParquetFile(path) as file:
             table = file.read(use_threads=False)
-        columns = {name: _floats(table.column(name)) for name in table.column_names}
+        columns = {name: _finite(name, _floats(table.column(name))) for name in table.column_names}
         return Observations(columns.pop(AT), columns)
     except (OSError, KeyError, ValueError, TypeError, pyarrow.ArrowException) as error:
         raise UserError(f"{path}: cannot be read as observations: {error}") from error
+
+
+def _finite(name: str, values: np.ndarray) -> np.ndarray:
+    if np.isinf(values).any():
+        raise ValueError(f"{name} has an infinite value")
+    return values
 
 
 def _floats(column: pyarrow.ChunkedArray) -> np.ndarray:
