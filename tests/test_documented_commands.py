@@ -16,6 +16,7 @@ from dbdyno.errors import UserError
 from dbdyno.experiment.read import read_experiment
 from dbdyno.experiment.workload_spec import missing_operations
 from dbdyno.systems import build
+from dbdyno.systems.packages.versions import in_range
 
 ROOT = Path(__file__).parent.parent
 DOCUMENTS = sorted([ROOT / "README.md", ROOT / "benches/README.md", *ROOT.glob("docs/**/*.md")])
@@ -108,7 +109,7 @@ def check_command(text: str) -> None:
     given["system"] = (given["system"],) if isinstance(given["system"], str) else given["system"]
     # The file with the hosts is the reader's own.
     given.pop("hosts", None)
-    experiment = read_experiment(name, overrides_of(dict.fromkeys(OF_RUN_ALONE) | given)).experiment
+    experiment = read_experiment(name, overrides_of(dict.fromkeys(OF_RUN_ALONE) | given), in_range).experiment
     for spec in driven(experiment):
         able = build(spec).operations
         for workload in experiment.workload:
