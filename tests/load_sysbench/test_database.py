@@ -101,6 +101,31 @@ def test_one_of_a_run_that_is_killed_before_the_marker_is_found(server, name):
     assert phase_of(LISTED, running)["leftovers"] == []
 
 
+@pytest.mark.parametrize(
+    ("name", "kinds"),
+    [
+        ("mariadb", {"TABLE": "(id INT PRIMARY KEY)", "VIEW": "AS SELECT 1", "PROCEDURE": "() SELECT 1"}),
+        ("postgresql", {"TABLE": "(id INT PRIMARY KEY)", "TYPE": "AS ENUM ('a')", "SCHEMA": ""}),
+    ],
+)
+def test_what_others_keep_in_it_is_not_dropped_with_it(server, name, kinds):
+    running, secrets = server(name), []
+    store = running.store_plan(secrets) | {"database": DATABASE}
+    assert executed(plan_of(store, ("prepare", "load")), secrets)[-1]["status"] == "complete"
+    for kind, definition in kinds.items():
+        with _asking(understood(running), within=True) as ask:
+            ask(f"CREATE {kind} orders {definition}")
+        for phase in ("prepare", "cleanup"):
+            ended = executed(plan_of(store, (phase,)), secrets)[-1]
+            assert ended["status"] == "refused" and "holds orders, which" in ended["reason"], ended
+        for plan in (LISTED, LEFTOVERS):
+            done = phase_of(plan, running)
+            assert done.get("removed", done.get("leftovers")) == [] and "holds orders, which" in done["cannot_know"]
+        with _asking(understood(running), within=True) as ask:
+            ask(f"DROP {kind} orders")
+    assert phase_of(LEFTOVERS, running)["removed"] == [DATABASE] and len(running._query(THERE[name])) == 0
+
+
 def phase_of(plan, running):
     """Return what the end of the only phase of a plan says, which must have come to its end."""
     secrets = []

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 import signal
 import ssl
 from collections.abc import Callable, Iterator, Mapping
@@ -24,6 +25,10 @@ MARKER = "dbdyno_made_this"
 """A table in it, by which dbdyno knows it again; without it nothing is removed."""
 STATEMENT_TIMEOUT_S = 60.0
 """Time-out of the statements on one connection; the longest drops a database."""
+LISTED = 5
+"""Most names in a sentence."""
+_FIRST_OID = 16384
+"""The first number that PostgreSQL gives to what is not part of itself."""
 
 Ask = Callable[[str], list[tuple[object, ...]]]
 
@@ -73,15 +78,35 @@ def owner_of(plan: Plan) -> Owner | None:
 
 
 def remove_database(plan: Plan) -> bool:
-    """Remove the database, and return whether it was there; raises Ended if dbdyno did not make it, or it stays."""
+    """Remove the database, and return whether it was there.
+
+    Raises Ended if dbdyno did not make it, if others keep something in it, or if it stays.
+    """
     owner = owner_of(plan)
     if owner is None:
         return False
     if owner is not Owner.DBDYNO:
         raise Ended("refused", f"a database {DATABASE} without dbdyno's marker is there: rename it or remove it")
+    if others := others_in(plan):
+        raise Ended("refused", others)
+    # MySQL and PostgreSQL have no DROP DATABASE for empty ones: this moment cannot be closed, only kept short.
     with _asking(plan, within=False) as ask:
         ask(f"DROP DATABASE {DATABASE}")
     return True
+
+
+def others_in(plan: Plan) -> str | None:
+    """Return a sentence about what others keep in the database, None if nothing; raises Ended if there is no answer."""
+    with _asking(plan, within=True) as ask:
+        names = [str(name) for statement in _CONTENTS[plan.store["kind"]] for (name,) in ask(statement)]
+    others = sorted(name for name in names if name != MARKER and not _OF_SYSBENCH.fullmatch(name))
+    if not others:
+        return None
+    listed = ", ".join(others[:LISTED]) + (" and more" if len(others) > LISTED else "")
+    return (
+        f"the database {DATABASE} holds {listed}, which no script that comes with sysbench makes: "
+        f"move what is yours, or DROP DATABASE {DATABASE} if nothing is"
+    )
 
 
 _MARKS: Mapping[str, object] = {"mysql": "dbdyno:sysbench", "postgres": 1684161657}
@@ -89,13 +114,33 @@ _MARKS: Mapping[str, object] = {"mysql": "dbdyno:sysbench", "postgres": 16841616
 else allows. MySQL has no such place: there a kill before MARKER leaves a database that is EMPTY."""
 _CREATE = {
     "mysql": f"CREATE DATABASE {DATABASE} /*M!100500 COMMENT '{_MARKS['mysql']}' */",
-    "postgres": f"CREATE DATABASE {DATABASE} CONNECTION LIMIT {_MARKS['postgres']}",
+    "postgres": f"CREATE DATABASE {DATABASE} TEMPLATE template0 CONNECTION LIMIT {_MARKS['postgres']}",
 }
 _THERE = {
     # The comment is a column in MariaDB alone.
     "mysql": f"SELECT * FROM information_schema.schemata WHERE schema_name = '{DATABASE}'",
     "postgres": f"SELECT datconnlimit FROM pg_database WHERE datname = '{DATABASE}'",
 }
+_OF_SYSBENCH = re.compile(r"sbtest\d+(_id_seq)?")
+"""Tables of the scripts that come with sysbench, and PostgreSQL's sequences of their keys."""
+_CONTENTS = {
+    # Not by one UNION: the columns have different collations.
+    "mysql": [
+        f"SELECT {kind}_name FROM information_schema.{kind}s WHERE {kind}_schema = '{DATABASE}'"
+        for kind in ("table", "routine", "event")
+    ],
+    "postgres": [
+        f"SELECT {column} FROM {catalogue} WHERE oid >= {_FIRST_OID}{condition}"
+        for column, catalogue, condition in (
+            ("relname", "pg_class", " AND relkind IN ('r', 'p', 'v', 'm', 'S', 'f')"),
+            ("typname", "pg_type", " AND typrelid = 0 AND typelem = 0"),
+            ("proname", "pg_proc", ""),
+            ("nspname", "pg_namespace", ""),
+            ("'large object ' || oid", "pg_largeobject_metadata", ""),
+        )
+    ],
+}
+"""Statements that together return the name of everything that was made in the database."""
 _NOT_ALLOWED = (ER.DBACCESS_DENIED_ERROR, ER.SPECIFIC_ACCESS_DENIED_ERROR)
 _VERIFY = {"nothing": "require", "authority": "verify-ca", "host": "verify-full"}
 """libpq's word for the contract's, of what is asked of a server's certificate."""

@@ -15,7 +15,7 @@ from dbdyno.load_python.failure import Ended
 from dbdyno.load_python.host import die_with_parent, pin, processors
 from dbdyno.load_python.records import Records
 from dbdyno.load_sysbench.command import command, configuration
-from dbdyno.load_sysbench.database import DATABASE, Owner, make_database, owner_of, remove_database
+from dbdyno.load_sysbench.database import DATABASE, Owner, make_database, others_in, owner_of, remove_database
 from dbdyno.load_sysbench.output import telling
 from dbdyno.load_sysbench.plan import Plan, read_plan
 from dbdyno.load_sysbench.process import Quiet, environment_for, start
@@ -93,9 +93,11 @@ def _remove_leftovers(plan: Plan, records: Records) -> None:
     only_list = "list" in plan.phases
     with records.phase("list" if only_list else "cleanup") as end:
         owner = owner_of(plan)
-        end["leftovers" if only_list else "removed"] = [DATABASE] if owner is Owner.DBDYNO else []
-        end["cannot_know"] = _EMPTY if owner is Owner.EMPTY else None
-        if owner is Owner.DBDYNO and not only_list:
+        others = others_in(plan) if owner is Owner.DBDYNO else None
+        is_removed = owner is Owner.DBDYNO and not others
+        end["leftovers" if only_list else "removed"] = [DATABASE] if is_removed else []
+        end["cannot_know"] = _EMPTY if owner is Owner.EMPTY else others
+        if is_removed and not only_list:
             remove_database(plan)
 
 
