@@ -173,7 +173,12 @@ def test_what_makes_no_sense_with_a_crash_is_refused(keys, said):
 
 
 @pytest.mark.parametrize(
-    "system", ["sqlite?synchronous=off", "redis?appendonly=yes&appendfsync=always", "mariadb", "postgresql"]
+    "system",
+    [
+        *("sqlite?synchronous=off", "lmdb", "rocksdb", "tkrzw", "tokyocabinet", "kyotocabinet"),
+        *("mariadb", "postgresql", "memcached"),
+        *(f"redis?appendonly=yes&appendfsync={sync}" for sync in ("always", "everysec", "no")),
+    ],
 )
 def test_a_power_cut_repeats(system, tmp_path):
     need(system.partition("?")[0])
