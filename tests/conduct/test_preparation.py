@@ -115,10 +115,10 @@ def test_what_dbdyno_did_not_start_is_not_said_to_be_pinned(context, fake_system
     pinned = context(cpus={"server": [0]}, memory_limit="64M").experiment
     monkeypatch.setattr(fake_system, "server_pids", lambda self: {})
     facts = describe_system(system("fake"), pinned, 0.0)
-    assert (facts.server_cpus, facts.memory_limit_bytes) == (None, None)
+    assert (facts.stated["server_cpus"], facts.stated["memory_limit_bytes"]) == (None, None)
     monkeypatch.setattr(fake_system, "server_pids", lambda self: {"fake": 1})
     facts = describe_system(system("fake"), pinned, 0.0)
-    assert (facts.server_cpus, facts.memory_limit_bytes) == ([0], 64 << 20)
+    assert (facts.stated["server_cpus"], facts.stated["memory_limit_bytes"]) == ([0], 64 << 20)
 
 
 def test_the_launch_has_room_for_the_most_clients(context, tmp_path):

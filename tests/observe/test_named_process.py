@@ -4,6 +4,9 @@ import os
 import shutil
 import socket
 import subprocess
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
 
 import pytest
 
@@ -26,17 +29,27 @@ def path(tmp_path):
         yield str(tmp_path / "socket")
 
 
+@contextmanager
+def killed(process: subprocess.Popen) -> Iterator[None]:
+    """Kill a process at the end, also of a test that fails."""
+    try:
+        yield
+    finally:
+        process.kill()
+
+
 def test_a_process_that_listens_there_is_the_server(port, path):
     assert why_not_server(os.getpid(), ("127.0.0.1", port), None) is None
     assert why_not_server(os.getpid(), None, path) is None
 
 
 def test_another_process_is_refused_with_the_right_one(port, path):
-    with subprocess.Popen(["sleep", "600"]) as other:
+    with subprocess.Popen(["sleep", "600"]) as other, killed(other):
+        while Path(f"/proc/{other.pid}/comm").read_text() != "sleep\n":
+            assert other.poll() is None
         for address, at, said in ((("127.0.0.1", port), None, f"127.0.0.1:{port}"), (None, path, path)):
             reason = why_not_server(other.pid, address, at)
             assert reason == f"sleep is its program, and it does not listen at {said}; process {os.getpid()} does"
-        other.kill()
 
 
 def test_nobody_and_another_host_are_refused(port):

@@ -46,7 +46,7 @@ def test_a_connection_for_each_transaction_is_taken_from_the_pool(started):
         ("via(pgbouncer, mariadb)", "via takes a pooler and its server"),
         ("via(pgbouncer, postgresql)?pool_mode=session", "settings belong to a part"),
         ("via(pgbouncer?pool_mode=statement, postgresql)", "give one of session, transaction"),
-        ("via(pgbouncer?listen_port=1, postgresql)", "'listen_port' is dbdyno's own to set"),
+        ("via(pgbouncer?listen_port=1, postgresql)", "dbdyno sets 'listen_port'"),
     ],
 )
 def test_what_cannot_be_is_refused(text, said):

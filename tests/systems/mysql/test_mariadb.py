@@ -101,7 +101,7 @@ def test_an_account_of_the_hosts_user_lets_in_that_user_alone(started):
     ("text", "said"),
     [
         ("mariadb?max_conections=5", "unknown variable 'max_conections=5'"),
-        ("mariadb?innodb_buffer_pool_instances=4", "has no such variable"),
+        ("mariadb?innodb_buffer_pool_instances=4", "shows no such variable"),
         ("mariadb?table_open_cache=1", "table_open_cache=1 was given, and the server has 10"),
         ("mariadb?engine=NoSuchEngine", "no engine 'NoSuchEngine'; it has .*InnoDB"),
     ],

@@ -16,8 +16,8 @@ def pooler(text):
     ("text", "said"),
     [
         ("pgbouncer?pool_mode=statement", "give one of session, transaction"),
-        ("pgbouncer?listen_port=1", "'listen_port' is dbdyno's own to set"),
-        ("pgbouncer?auth_type=trust", "'auth_type' is dbdyno's own to set"),
+        ("pgbouncer?listen_port=1", "dbdyno sets 'listen_port'"),
+        ("pgbouncer?auth_type=trust", "dbdyno sets 'auth_type'"),
         ("pgbouncer?pool-mode=session", "is no setting of PgBouncer"),
     ],
 )
