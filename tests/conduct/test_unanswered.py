@@ -12,7 +12,8 @@ from dbdyno.conduct.load_client import Summary
 from dbdyno.conduct.run import conduct
 from dbdyno.conduct.trial import why_unanswered
 from dbdyno.results.read import read_run
-from dbdyno.systems.running.process import find_program, free_port
+from dbdyno.systems.running.ports import free_port
+from dbdyno.systems.running.process import find_program
 from helpers import experiment, need, wait_until
 
 KEYS = {"workload": "point-get", "rows": 200, "clients": [4], "seconds": 3, "host": False, "observe": False}

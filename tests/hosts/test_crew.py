@@ -15,7 +15,7 @@ from dbdyno.errors import RunFailed, UserError
 from dbdyno.experiment.hosts import Hosts, host_and_port
 from dbdyno.hosts.certificates import Certificates, make_certificates
 from dbdyno.hosts.crew import Crew
-from dbdyno.systems.running.process import free_port
+from dbdyno.systems.running.ports import free_port
 from helpers import wait_until
 
 

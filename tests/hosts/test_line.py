@@ -8,7 +8,7 @@ from dbdyno.errors import RunFailed, UserError
 from dbdyno.hosts.certificates import Certificates
 from dbdyno.hosts.crew import Member
 from dbdyno.hosts.line import Line
-from dbdyno.systems.running.process import free_port
+from dbdyno.systems.running.ports import free_port
 
 
 @pytest.fixture

@@ -7,7 +7,7 @@ import pytest
 
 from dbdyno.hosts.network import RECEIVED, RETRANSMITS, ROUND_TRIP, SENT, describe_network, round_trip_s
 from dbdyno.results.samples import AT
-from dbdyno.systems.running.process import free_port
+from dbdyno.systems.running.ports import free_port
 
 
 def test_a_round_trip_is_measured_without_the_other_program():

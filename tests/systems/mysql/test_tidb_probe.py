@@ -7,7 +7,7 @@ import pytest
 
 from dbdyno.errors import RunFailed
 from dbdyno.systems.mysql.tidb_probe import metrics_of
-from dbdyno.systems.running.process import free_port
+from dbdyno.systems.running.ports import free_port
 
 METRICS = b"""\
 # HELP tidb_server_query_total Counter of queries.

@@ -3,7 +3,6 @@
 import os
 import re
 import signal
-import socket
 import subprocess
 import tempfile
 from dataclasses import replace
@@ -20,7 +19,6 @@ from dbdyno.systems.running.process import (
     copy_data,
     describe_exit,
     find_program,
-    free_port,
     run_to_end,
     telling_lines,
 )
@@ -288,11 +286,6 @@ def test_how_a_process_ended_is_said():
     assert describe_exit(3) == "ended with status 3"
     assert describe_exit(-9) == "was killed by SIGKILL"
     assert describe_exit(-64) == "was killed by signal 64"
-
-
-def test_a_free_port_can_be_listened_at():
-    with socket.create_server(("127.0.0.1", free_port())) as listening:
-        assert listening.getsockname()[1] > 0
 
 
 def test_programs_are_found_beyond_the_path(monkeypatch):

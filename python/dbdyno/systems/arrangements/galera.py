@@ -12,7 +12,8 @@ from dbdyno.systems.base import Durability, Launch, numbers_of
 from dbdyno.systems.mysql.mariadb import MariaDB
 from dbdyno.systems.mysql.probe import MySQLProbe
 from dbdyno.systems.probe import Names, Probe
-from dbdyno.systems.running.process import find_program, free_port
+from dbdyno.systems.running.ports import free_port
+from dbdyno.systems.running.process import find_program
 
 PROVIDERS = tuple(
     Path(folder) / "libgalera_smm.so"

@@ -27,7 +27,8 @@ from dbdyno.systems.packages.cache import Installation, installed
 from dbdyno.systems.packages.catalogue import PACKAGES
 from dbdyno.systems.probe import Probe
 from dbdyno.systems.running.endpoint import Endpoint, Unreached, endpoint_of, refuse_server_settings
-from dbdyno.systems.running.process import PrivateDirectory, ServerProcess, free_port
+from dbdyno.systems.running.ports import free_port
+from dbdyno.systems.running.process import PrivateDirectory, ServerProcess
 from dbdyno.systems.running.server import Server
 from dbdyno.systems.settings import PRIVATE, without_secrets
 

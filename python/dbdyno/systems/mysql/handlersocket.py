@@ -10,7 +10,8 @@ from dbdyno.experiment.system_spec import SystemSpec
 from dbdyno.experiment.workloads import DELETE, OPERATIONS, PUT, SCAN, TRANSACTION
 from dbdyno.systems.base import Launch
 from dbdyno.systems.mysql.mariadb import PLUGIN_FOLDERS, MariaDB
-from dbdyno.systems.running.process import PrivateDirectory, free_port
+from dbdyno.systems.running.ports import free_port
+from dbdyno.systems.running.process import PrivateDirectory
 
 PLUGIN = "handlersocket.so"
 READ_PORT, WRITE_PORT = "handlersocket_port", "handlersocket_port_wr"

@@ -22,7 +22,8 @@ from dbdyno.systems.packages.cache import Installation, installed
 from dbdyno.systems.packages.catalogue import PACKAGES
 from dbdyno.systems.probe import Probe
 from dbdyno.systems.running.endpoint import Endpoint
-from dbdyno.systems.running.process import PrivateDirectory, ServerProcess, free_port
+from dbdyno.systems.running.ports import free_port
+from dbdyno.systems.running.process import PrivateDirectory, ServerProcess
 from dbdyno.systems.settings import check
 
 if TYPE_CHECKING:

@@ -1,11 +1,10 @@
-"""A server process that dbdyno starts: private directory, free port, log, time-outs, and its certain end."""
+"""A server process that dbdyno starts: private directory, log, time-outs, and its certain end."""
 
 import os
 import pwd
 import re
 import shutil
 import signal
-import socket
 import stat
 import subprocess
 import time
@@ -18,7 +17,7 @@ from typing import IO
 from dbdyno.errors import RunFailed, UserError
 from dbdyno.leftovers.processes import is_stopped, processes_in, start_time
 from dbdyno.leftovers.shared_memory import remove_shared_memory
-from dbdyno.systems.base import LOOPBACK, Launch
+from dbdyno.systems.base import Launch
 from dbdyno.systems.running.cgroup import ControlGroup, memory_kill, memory_limit
 
 READY_TIMEOUT_S = 60.0
@@ -429,11 +428,3 @@ def telling_lines(log_path: Path, begin: int = 0) -> str:
 def find_program(name: str) -> str | None:
     """Return the path of a server program; Debian keeps some where an ordinary user's PATH does not look."""
     return shutil.which(name, path=os.environ.get("PATH", "") + ":/usr/sbin:/usr/local/sbin:/usr/local/bin:/usr/bin")
-
-
-def free_port(address: str = LOOPBACK) -> int:
-    """Return a port of one of this host's addresses that nobody listens at."""
-    with socket.socket(socket.AF_INET6 if ":" in address else socket.AF_INET) as probe:
-        probe.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
-        probe.bind((address, 0))
-        return int(probe.getsockname()[1])

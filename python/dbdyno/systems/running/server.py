@@ -17,7 +17,8 @@ from dbdyno.systems.builds.layout import CONFIG
 from dbdyno.systems.packages.cache import Installation, installed
 from dbdyno.systems.packages.catalogue import PACKAGES
 from dbdyno.systems.running.endpoint import Endpoint
-from dbdyno.systems.running.process import PrivateDirectory, ServerProcess, find_program, free_port
+from dbdyno.systems.running.ports import free_port
+from dbdyno.systems.running.process import PrivateDirectory, ServerProcess, find_program
 
 
 class Server(System):
