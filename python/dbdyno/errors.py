@@ -22,6 +22,12 @@ class RunFailed(DbdynoError):
     exit_status = 1
 
 
+class BuildReplaced(RunFailed):
+    """The file of a build changed while a run lasted: its figures would be of two builds."""
+
+    exit_status = 2
+
+
 class Interrupted(DbdynoError):
     """A signal ended a command, and there is more to say than that."""
 

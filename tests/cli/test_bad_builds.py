@@ -1,5 +1,6 @@
 """Builds and configuration files that cannot be used: one or two lines, status 2, nothing left behind."""
 
+import json
 import os
 import re
 import shutil
@@ -97,9 +98,14 @@ def test_a_build_that_is_replaced_while_the_run_lasts_fails_its_trials(dbdyno, f
     swap = f"mv {folder}/other {program}"
     Path("swap.toml").write_text(
         f'workload = "point-get"\nsystem = "redis?binary={program}"\nrows = 10\nclients = 1\nseconds = 5\n'
-        f'[[events]]\nat = 3\nname = "deploy"\ncommand = "{swap}"\n'
+        f'repeat = 2\n[[events]]\nat = 3\nname = "deploy"\ncommand = "{swap}"\n'
     )
     status, out, err = dbdyno("run", "swap.toml", "--warmup", "0", "--set", "ceiling=false")
-    assert status == 1 and f"{program} was replaced by another build while the run lasted" in " ".join(
-        (out + err).split()
-    )
+    replaced = f"{program} was replaced by another build while the run lasted"
+    assert status == 2 and replaced in " ".join((out + err).split())
+    (run,) = Path("runs").iterdir()
+    trials = [json.loads((folder / "trial.json").read_text()) for folder in sorted((run / "trials").iterdir())]
+    assert [(trial["state"], trial["reason"]) for trial in trials] == [
+        ("failed", f"{replaced} during the trial"),
+        ("failed", replaced),
+    ]

@@ -5,7 +5,7 @@ import json
 
 from rich.console import Console
 
-from dbdyno.cli.running import EXIT_STATUS, run_experiment
+from dbdyno.cli.running import exit_status, run_experiment
 from helpers import experiment
 
 
@@ -16,4 +16,4 @@ def test_what_was_typed_is_recorded_and_what_happens_shown(fake_load, fake_syste
     command = json.loads((end.folder / "run.json").read_text())["command"]
     assert command == "dbdyno run 'x y' --system 'mysql://u:***@h/d'"
     assert "[1/1] fake  game  1 client" in console.file.getvalue()
-    assert EXIT_STATUS[end.state] == 0
+    assert exit_status(end) == 0

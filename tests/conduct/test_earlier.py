@@ -53,5 +53,6 @@ def test_the_same_server_is_taken(now):
 
 @pytest.mark.parametrize("now", [{"version": "2"}, {"build": {"sha256": "2"}}, {"config": {"sha256": "2"}}], ids=str)
 def test_another_server_is_refused(now):
-    with pytest.raises(RunFailed, match=r"a: a has .* 2, and had .* in the complete trials"):
+    with pytest.raises(RunFailed, match=r"a: a has .* 2, and had .* in the complete trials") as refused:
         Earlier(servers={"a": [server()]}).refuse_other_servers("a", [server(**now)])
+    assert (refused.value.exit_status == 2) == ("build" in now)

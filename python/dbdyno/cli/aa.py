@@ -9,7 +9,7 @@ from rich.console import Console
 from dbdyno.cli.console import make_console
 from dbdyno.cli.options import Options
 from dbdyno.cli.overrides import overrides_of
-from dbdyno.cli.running import EXIT_STATUS, run_experiment
+from dbdyno.cli.running import exit_status, run_experiment
 from dbdyno.cli.tolerant_output import outputs_may_end
 from dbdyno.errors import RunFailed, UserError
 from dbdyno.experiment.clients import NATIVE
@@ -46,7 +46,7 @@ def command(system: str, experiment: str, out: Path, quiet: bool, **options: Any
         _conclude(read_run(end.folder), console)
     else:
         click.echo(f"dbdyno: no noise floor, the run is {end.state}: {redact(end.reason or '')}", err=True)
-    return EXIT_STATUS[end.state]
+    return exit_status(end)
 
 
 def _conclude(run: Run, console: Console) -> None:

@@ -12,7 +12,7 @@ from dbdyno.cli.console import make_console
 from dbdyno.cli.export import write
 from dbdyno.cli.options import Options
 from dbdyno.cli.overrides import overrides_of
-from dbdyno.cli.running import EXIT_STATUS, run_experiment
+from dbdyno.cli.running import exit_status, run_experiment
 from dbdyno.cli.tolerant_output import outputs_may_end
 from dbdyno.cli.until_decided import UntilDecided
 from dbdyno.errors import RunFailed, UserError
@@ -138,7 +138,7 @@ def _measure(
         write_report(run, end.folder / "report.html")
         runs.append(run)
         if end.state == "interrupted":
-            return runs, decided, EXIT_STATUS[end.state]
+            return runs, decided, exit_status(end)
         decided += ended(judge(run), asked.margin, comparisons)
     return runs, decided, 0
 

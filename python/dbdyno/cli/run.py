@@ -16,7 +16,7 @@ from dbdyno.cli.limits import print_limits
 from dbdyno.cli.overrides import overrides_of
 from dbdyno.cli.profile import apart
 from dbdyno.cli.resume import can_be_resumed, command_to_resume, run_to_resume
-from dbdyno.cli.running import EXIT_STATUS, resume_run, run_experiment
+from dbdyno.cli.running import exit_status, resume_run, run_experiment
 from dbdyno.cli.serve import live_page
 from dbdyno.cli.show import places_of
 from dbdyno.cli.tolerant_output import outputs_may_end
@@ -71,7 +71,7 @@ def command(
         except KeyboardInterrupt:
             how = f"The run is {end.state} and recorded; write the report by: dbdyno report {end.folder}"
             raise Interrupted(f"interrupted before the report was written. {how}") from None
-    return EXIT_STATUS[end.state] or int(limits_broken(run))
+    return exit_status(end) or int(limits_broken(run))
 
 
 @contextmanager

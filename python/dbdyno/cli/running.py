@@ -14,12 +14,19 @@ from dbdyno.conduct.listener import Listener, Listeners
 from dbdyno.conduct.pairs import Rule
 from dbdyno.conduct.resumed import resume
 from dbdyno.conduct.run import RunEnd, conduct
+from dbdyno.errors import BuildReplaced
 from dbdyno.experiment.read import NamedExperiment
 from dbdyno.experiment.redact import redact
 from dbdyno.results.read import read_run_json
 
-EXIT_STATUS = {"complete": 0, "failed": 1, "interrupted": 130}
-"""The exit status of a command, by the state of its run."""
+_EXIT_STATUS = {"complete": 0, "failed": 1, "interrupted": 130}
+
+
+def exit_status(end: RunEnd) -> int:
+    """Return the exit status of a command, by how its run ended."""
+    if end.state == "failed" and end.build_replaced:
+        return BuildReplaced.exit_status
+    return _EXIT_STATUS[end.state]
 
 
 def run_experiment(

@@ -4,7 +4,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 
 from dbdyno.conduct.listener import Outcome
-from dbdyno.errors import RunFailed
+from dbdyno.errors import BuildReplaced, RunFailed
 from dbdyno.experiment.trials import Trial, is_step_of
 from dbdyno.results.stated import ServerStated
 
@@ -37,12 +37,16 @@ class Earlier:
                 yield replace(outcome, errors={})
 
     def refuse_other_servers(self, label: str, servers: Sequence[ServerStated]) -> None:
-        """Raise RunFailed if a system is now another than in its complete trials: version, build or configuration."""
+        """Raise RunFailed if a system is now another than in its complete trials: version, build or configuration.
+
+        Another build is BuildReplaced.
+        """
         for before, now in zip(self.servers.get(label, ()), servers, strict=False):
             for what, old, new in zip(_IDENTITY, _identity(before), _identity(now), strict=True):
                 # A library that is not loaded yet says no version.
                 if old != new and (what != "version" or (old and new)):
-                    raise RunFailed(f"{label}: {now['name']} has {what} {new}, and had {old} in the complete trials")
+                    failed = BuildReplaced if what == "build" else RunFailed
+                    raise failed(f"{label}: {now['name']} has {what} {new}, and had {old} in the complete trials")
 
 
 _IDENTITY = ("version", "build", "configuration file")

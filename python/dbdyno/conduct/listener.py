@@ -18,6 +18,7 @@ class Outcome:
     state: `complete`, `failed`, `interrupted`. transactions, seconds: completed and measured, the warm-up left out.
     errors: failed operations by kind, the warm-up's too. stability: of the whole measured seconds, or None if the
     trial has no seconds of its own. stalls: of the measured time, or None if no gaps were recorded.
+    build_replaced: its server's build was replaced by another one.
     """
 
     trial: Trial
@@ -28,6 +29,7 @@ class Outcome:
     errors: dict[str, int]
     stability: Stability | None = None
     stalls: Stalls | None = None
+    build_replaced: bool = False
 
     @property
     def right(self) -> bool:

@@ -13,7 +13,7 @@ from dbdyno.conduct.loading import remove_rows
 from dbdyno.conduct.states import Kept
 from dbdyno.conduct.trial import Prepared, fail_trial
 from dbdyno.conduct.until_flat import UntilFlat
-from dbdyno.errors import DbdynoError, RunFailed
+from dbdyno.errors import BuildReplaced, DbdynoError, RunFailed
 from dbdyno.experiment.model import Experiment
 from dbdyno.experiment.system_spec import bare_name
 from dbdyno.experiment.trials import Preparation, Trial
@@ -55,7 +55,8 @@ def run_preparation(context: Context, preparation: Preparation) -> Iterator[Outc
                 raise
             for trial in trials:
                 if trial in lacking:
-                    yield fail_trial(context, trial, name, str(error))
+                    failed = fail_trial(context, trial, name, str(error))
+                    yield replace(failed, build_replaced=isinstance(error, BuildReplaced))
                 else:
                     yield from context.earlier.outcomes_of(trial)
             return

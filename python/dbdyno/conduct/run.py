@@ -31,11 +31,15 @@ from dbdyno.systems.running.guard import Guard
 
 @dataclass(frozen=True)
 class RunEnd:
-    """How a run ended: `state` as in `run.json`, and why where it is not `complete`."""
+    """How a run ended: `state` as in `run.json`, and why if it is not `complete`.
+
+    build_replaced: a trial failed because its build was replaced.
+    """
 
     folder: Path
     state: str
     reason: str | None
+    build_replaced: bool = False
 
 
 class NotRecorded(RunFailed):
@@ -109,18 +113,21 @@ def _record(
     for spec, reason in resolved.skipped:
         context.listener.system_is_skipped(spec.label, reason)
     planned = chain(preparations, more_pairs(context, resolved.systems, preparations, rule))
-    state, why = _run_all(context, planned)
+    state, why, build_replaced = _run_all(context, planned)
     if limits := judge_limits(context, context.journal.trials):
         context.journal.add_limits(limits)
     if described["measured"] and not context.interrupts.requested:
         folder.write_environment({**described, "measured_after": measure_host(data_directory())})
     context.interrupts.only_note()
     context.journal.end(state, why)
-    return RunEnd(folder.path, state, why)
+    return RunEnd(folder.path, state, why, build_replaced)
 
 
-def _run_all(context: Context, preparations: Iterable[Preparation]) -> tuple[str, str | None]:
-    """Run everything and return the run's state and why; one system that ends badly does not stop the others."""
+def _run_all(context: Context, preparations: Iterable[Preparation]) -> tuple[str, str | None, bool]:
+    """Run everything; one system that ends badly does not stop the others.
+
+    Returns the run's state and why, and whether a build was replaced.
+    """
     outcomes: list[Outcome] = []
     problems: list[str] = []
     for preparation in preparations:
@@ -129,7 +136,7 @@ def _run_all(context: Context, preparations: Iterable[Preparation]) -> tuple[str
         except DbdynoError as error:
             problems.append(str(error))
         except KeyboardInterrupt:
-            return judge_run(outcomes, problems, True)
+            return (*judge_run(outcomes, problems, True), False)
         if context.interrupts.requested:
             break
     limited = any(isinstance(bound, MostErrors) for bound in context.experiment.limits)
@@ -137,7 +144,8 @@ def _run_all(context: Context, preparations: Iterable[Preparation]) -> tuple[str
     if limited or any(event.is_outage for event in context.experiment.events):
         # How many operations may fail is then the limit's to say.
         outcomes = [replace(outcome, errors={}) for outcome in outcomes]
-    return judge_run(outcomes, problems, context.interrupts.requested)
+    replaced = any(outcome.build_replaced for outcome in outcomes)
+    return (*judge_run(outcomes, problems, context.interrupts.requested), replaced)
 
 
 def judge_run(outcomes: list[Outcome], problems: list[str], interrupted: bool) -> tuple[str, str | None]:

@@ -21,7 +21,7 @@ from dbdyno.conduct.profile import profile
 from dbdyno.conduct.refused_clients import with_setting
 from dbdyno.conduct.server_processes import server_processes
 from dbdyno.contract import GroupDocument, Record
-from dbdyno.errors import RunFailed, UserError
+from dbdyno.errors import BuildReplaced, RunFailed, UserError
 from dbdyno.experiment.groups import Group
 from dbdyno.experiment.model import Experiment
 from dbdyno.experiment.rate import Rate
@@ -80,6 +80,7 @@ def _run_trial(context: Context, prepared: Prepared, trial: Trial, stall: StallP
     write_trial(folder, replace(facts, server_counters=counted))
     observer = observer_of(context, prepared.system, folder)
     events = Events(context, prepared.system, folder)
+    replaced = False
     try:
         with events:
             summary, hosts = _execute(context, plan, secrets, folder, events, observer, stall)
@@ -91,7 +92,7 @@ def _run_trial(context: Context, prepared: Prepared, trial: Trial, stall: StallP
         if state == "complete" and (failure := events.failure()):
             state, reason = "failed", failure
     except RunFailed as failed:
-        summary, state, reason = Summary(), "failed", str(failed)
+        summary, state, reason, replaced = Summary(), "failed", str(failed), isinstance(failed, BuildReplaced)
     after = {} if prepared.system.death() or events.took_away else _counters(prepared.system)
     facts = replace(
         facts,
@@ -116,7 +117,8 @@ def _run_trial(context: Context, prepared: Prepared, trial: Trial, stall: StallP
     elif context.experiment.profile and state == "complete":
         profile(context, plan, secrets, server_processes(prepared.system), folder / "profile")
     completed, seconds, even = _measured(summary, folder, facts)
-    outcome = Outcome(trial, state, reason, completed, seconds, summary.errors, even, _stalls(folder))
+    replaced = replaced or prepared.system.replaced() is not None
+    outcome = Outcome(trial, state, reason, completed, seconds, summary.errors, even, _stalls(folder), replaced)
     context.listener.trial_ended(outcome)
     if context.experiment.confirm_limit and state == "complete" and trial.step is None:
         confirm_limit(context, prepared.system, plan, secrets, folder)

@@ -382,6 +382,10 @@ class System(ABC):
         """Return how a server ended that should be running, or None."""
         return None
 
+    def replaced(self) -> str | None:
+        """Return that a server's build is not the one that was started, or None."""
+        return None
+
     @abstractmethod
     def servers(self) -> list[ServerStated]:
         """Return each server's `name`, `version` and `effective_settings`, as `trial.json` has them."""

@@ -104,6 +104,9 @@ class Fronted(System):
     def death(self) -> str | None:
         return next(filter(None, (part.death() for part in self.parts)), None)
 
+    def replaced(self) -> str | None:
+        return next(filter(None, (part.replaced() for part in self.parts)), None)
+
     def servers(self) -> list[ServerStated]:
         return [server for part in self.parts for server in part.servers()]
 

@@ -70,6 +70,9 @@ class Cluster(System):
     def death(self) -> str | None:
         return next(filter(None, (node.death() for node in self.nodes)), None)
 
+    def replaced(self) -> str | None:
+        return next(filter(None, (node.replaced() for node in self.nodes)), None)
+
     def servers(self) -> list[ServerStated]:
         return [server for node in self.nodes for server in node.servers()]
 

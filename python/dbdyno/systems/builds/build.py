@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from functools import cached_property
 from pathlib import Path
 
-from dbdyno.errors import RunFailed, UserError
+from dbdyno.errors import BuildReplaced, UserError
 from dbdyno.results.stated import BuildStated
 from dbdyno.systems.builds.elf import machine
 from dbdyno.systems.builds.identity import Identity, identify
@@ -45,10 +45,10 @@ class Build:
     def program(self, name: str) -> list[str]:
         """Return the beginning of the command line that runs one of its programs with its own libraries.
 
-        Raises UserError if the build has no such program, RunFailed if it is another build by now.
+        Raises UserError if the build has no such program, BuildReplaced if it is another build by now.
         """
         if reason := self.replaced():
-            raise RunFailed(reason)
+            raise BuildReplaced(reason)
         if (path := self.programs.get(name)) is None:
             places = self.layout.programs.get(name, (name,))
             raise UserError(f"{self.folder} has no {name}: looked for {_some(places)}")

@@ -7,7 +7,7 @@ from pathlib import Path
 from socket import AF_INET, AF_UNIX, socket
 from typing import ClassVar
 
-from dbdyno.errors import RunFailed, UserError
+from dbdyno.errors import BuildReplaced, RunFailed, UserError
 from dbdyno.experiment.system_spec import SystemSpec
 from dbdyno.results.stated import OriginStated
 from dbdyno.systems.base import LOOPBACK, Launch, NamedProcess, System
@@ -187,8 +187,8 @@ class Server(System):
         self.process.kill()
 
     def start_again(self) -> None:
-        if self.build and (reason := self.build.replaced()):
-            raise RunFailed(reason)
+        if reason := self.replaced():
+            raise BuildReplaced(reason)
         assert self._run is not None, "only what was started is started again"
         self._server = self._run()
         self._server.wait_ready(self._answers)
@@ -240,7 +240,10 @@ class Server(System):
     def death(self) -> str | None:
         if self._server is None:
             return None
-        return self._server.death() or (self.build.replaced() if self.build else None)
+        return self._server.death() or self.replaced()
+
+    def replaced(self) -> str | None:
+        return self.build.replaced() if self.build else None
 
     def login(self, folder: Path) -> dict[str, str]:
         endpoint = self.endpoint
