@@ -36,6 +36,16 @@ def test_ten_pairs_say_the_noise_floor_which_is_kept(dbdyno, fake_load, fake_sys
     )
 
 
+def test_a_sweep_that_would_end_early_is_measured_whole(dbdyno, fake_load, fake_system):
+    fake_load(second_s=0)
+    Path("flat.toml").write_text(
+        'workload = "game"\nsystem = "fake"\nclients = [1, 2]\nuntil_flat = "3%"\nseconds = 1\nrows = 10\n'
+        "warmup_seconds = 0\nceiling = false\n"
+    )
+    status, _, err = dbdyno("aa", "fake", "flat.toml")
+    assert (status, err) == (0, "") and sorted(floor.clients for floor in read_noise()) == [1, 2]
+
+
 def test_a_run_that_failed_says_nothing_of_noise(dbdyno, fake_load, fake_system):
     fake_load(second_s=0, wrong_check=True)
     status, _, err = dbdyno("aa", "fake", *SMALL, "--quiet")

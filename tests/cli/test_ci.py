@@ -104,6 +104,17 @@ def test_the_worst_outcome_decides_the_status():
     assert (status("unstable", allow=True), status("not judged", allow=True)) == (0, 2)
 
 
+def test_a_sweep_that_would_end_early_is_measured_whole(dbdyno, fake_load, fake_system):
+    fake_load(second_s=0)
+    Path("flat.toml").write_text(
+        'workload = "game"\nsystem = "fake"\nclients = [1, 2]\nuntil_flat = "3%"\nseconds = 1\nrows = 10\n'
+        "warmup_seconds = 0\nceiling = false\n"
+    )
+    status, _, err = dbdyno("ci", "flat.toml", "--base", "fake", "--head", "fake?other=yes")
+    assert (status, err) == (0, "")
+    assert sorted(comparison["clients"] for comparison in _document()["comparisons"]) == [1, 2]
+
+
 def test_an_experiment_that_varies_a_key_is_refused(dbdyno, fake_load, fake_system):
     status, _, err = _ci(dbdyno, "--set", "seconds=[1, 2]", "--seconds", "1")
     assert (status, err) == (0, "")

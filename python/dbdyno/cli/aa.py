@@ -37,7 +37,7 @@ def command(system: str, experiment: str, out: Path, quiet: bool, **options: Any
     asked: Options = dict.fromkeys(("rate", "find_rate", "pipeline", "precise", "until_flat", "profile"))
     asked |= options | {"system": sides_of(system), "repeat": repeat}
     # Through several clients it would be compared with something else than itself.
-    named = read_experiment(experiment, {**overrides_of(asked), "client": NATIVE})
+    named = read_experiment(experiment, {**overrides_of(asked), "client": NATIVE, "until_flat": None})
     if named.experiment.rate or named.experiment.find_rate:
         raise UserError(f"{experiment}: is an open loop, whose throughput is the requested rate; name a closed one")
     console = make_console(quiet=quiet)

@@ -77,8 +77,8 @@ def paired(experiment: str, sides: tuple[str, str], options: Options) -> NamedEx
     systems = [{"system": spec, "label": label} for spec, label in zip(sides, (BASE, HEAD), strict=True)]
     asked = dict.fromkeys(_NOT_OFFERED) | options
     asked |= {"system": systems, "repeat": max(FIRST_PAIRS, options["repeat"] or 0)}
-    # One side alone would be measured for nothing.
-    whole = {"client": NATIVE, "precise": None, "if_missing": "error"}
+    # One side alone would be measured for nothing, and a sweep that ends early leaves loads without a pair.
+    whole = {"client": NATIVE, "precise": None, "until_flat": None, "if_missing": "error"}
     named = read_experiment(experiment, {**overrides_of(asked), **whole})
     if named.experiment.rate or named.experiment.find_rate:
         raise UserError(f"{experiment}: is an open loop, whose throughput is the requested rate; name a closed one")
