@@ -24,9 +24,22 @@ def test_versions_of_the_catalogue():
         ("mysql@5.5", "mysql@9.9", "--bad mysql@9.9: is not among the builds"),
         ("mysql@5.5", "mariadb@11.4", "between which builds"),
         ("redis", "redis?a=b", "between which builds"),
+        ("mysql@5.6?a=b", "mysql@5.7", "with the same settings"),
     ):
         with pytest.raises(UserError, match=said):
             builds_between(good, bad, None, None, HERE)
+
+
+def test_versions_have_the_settings_of_both_ends_and_a_list_may_have_a_range(tmp_path):
+    ends = ("mysql@5.6?innodb_buffer_pool_size=64M", "mysql@8.0?innodb_buffer_pool_size=64M")
+    builds = builds_between(*ends, None, None, HERE)
+    assert builds == [ends[0], "mysql@5.7?innodb_buffer_pool_size=64M", ends[1]]
+    file = tmp_path / "builds"
+    file.write_text("mysql?basedir=/opt/5.1\nmysql@5.6..8.0?innodb_buffer_pool_size=64M\n")
+    assert builds_between("mysql?basedir=/opt/5.1", ends[1], file, None, HERE) == ["mysql?basedir=/opt/5.1", *builds]
+    file.write_text("mysql@5.6..9.9\n")
+    with pytest.raises(UserError, match=r"dbdyno can install no mysql@9\.9"):
+        builds_between(*ends, file, None, HERE)
 
 
 def test_a_list(tmp_path):

@@ -9,6 +9,7 @@ from dbdyno.errors import RunFailed, UserError
 from dbdyno.experiment.bounds import read_bounded
 from dbdyno.experiment.system_spec import parse_system
 from dbdyno.systems.packages.catalogue import PACKAGES
+from dbdyno.systems.packages.versions import in_range
 
 COMMIT = "{commit}"
 _MOST_LINES = 10_000
@@ -39,24 +40,29 @@ def builds_between(good: str, bad: str, listed: Path | None, build: str | None, 
 
 
 def _listed(file: Path) -> list[str]:
+    """Return the builds of a file; a range of versions stands for each of them."""
     try:
         lines = read_bounded(file).decode().splitlines()[:_MOST_LINES]
     except (OSError, ValueError) as error:
         raise UserError(f"{file}: cannot be read: {error}") from None
-    builds = [line.strip() for line in lines if line.strip() and not line.startswith("#")]
+    named = [line.strip() for line in lines if line.strip() and not line.startswith("#")]
+    builds = [build for line in named for build in in_range(line)]
     if twice := [name for name in builds if builds.count(name) > 1]:
         raise UserError(f"{file}: lists {twice[0]} twice")
     return builds
 
 
 def _versions(good: str, bad: str) -> list[str]:
-    """Return the versions that the catalogue has of a product."""
-    names = {text.partition("@")[0] for text in (good, bad)}
-    if len(names) > 1 or not all("@" in text for text in (good, bad)):
+    """Return the versions that the catalogue has of a product, each with the settings that both builds have."""
+    named = [text.partition("?") for text in (good, bad)]
+    products = {name.partition("@")[0] for name, *_ in named}
+    settings = f"{named[0][1]}{named[0][2]}"
+    if len(products) > 1 or named[0][1:] != named[1][1:] or not all("@" in name for name, *_ in named):
         raise UserError(
-            "between which builds? Give --builds FILE, or --build COMMAND, or two versions such as mysql@5.5"
+            "between which builds? Give --builds FILE, or --build COMMAND, or two versions such as mysql@5.5 "
+            "with the same settings"
         )
-    return [name for name in PACKAGES if name.partition("@")[0] in names]
+    return [f"{name}{settings}" for name in PACKAGES if name.partition("@")[0] in products]
 
 
 def _commits(good: str, bad: str, repository: Path) -> list[str]:
