@@ -24,7 +24,7 @@ def bisect(dbdyno, fake_load, fake_system):
 def test_the_first_slow_build_is_found_with_the_interval_of_its_effect_and_not_measured_twice(bisect):
     status, out, err = bisect()
     assert (status, err) == (0, "")
-    assert "4 builds: at most 4 steps, each 3 to 50 pairs" in out
+    assert "4 builds: at most 4 steps, each 4 to 50 pairs" in out
     assert "First slow build: fake?slow=2. Against fake?build=1: -20.0 % [" in out
     runs = len(list(Path("runs").iterdir()))
     status, out, _ = bisect("--json")

@@ -4,7 +4,17 @@ import numpy as np
 import pytest
 
 from dbdyno.stats.comparison import FASTER, SLOWER
-from dbdyno.stats.sequential import MOST_PAIRS, SAME, UNSTABLE, aa_noise, decide, half_width, pairs_for
+from dbdyno.stats.sequential import (
+    FIRST_PAIRS,
+    MOST_PAIRS,
+    SAME,
+    UNSTABLE,
+    aa_noise,
+    decide,
+    half_width,
+    least_pairs,
+    pairs_for,
+)
 
 MARGIN = 0.05
 
@@ -48,6 +58,14 @@ def test_a_difference_is_found_by_an_interval_that_covers_it(effect, outcome):
     decisions = [_until_decided(rng, effect) for _ in range(100)]
     assert [decision.outcome for decision, _ in decisions].count(outcome) >= 98
     assert sum(right for _, right in decisions) >= 95
+
+
+@pytest.mark.parametrize(("comparisons", "pairs"), [(1, 3), (2, 4), (11, 4), (12, 5), (105, 5), (106, 6)])
+def test_several_comparisons_together_need_more_pairs_for_an_interval(comparisons, pairs):
+    assert least_pairs(comparisons) == pairs
+    ratios = [0.1, 0.2, 0.1, 0.2, 0.1, 0.2]
+    assert half_width(ratios[:pairs], comparisons) is not None
+    assert pairs == FIRST_PAIRS or half_width(ratios[: pairs - 1], comparisons) is None
 
 
 def test_a_clear_difference_takes_fewer_pairs_than_an_unclear_one():

@@ -16,6 +16,7 @@ from dbdyno.cli.tolerant_output import outputs_may_end
 from dbdyno.errors import UserError
 from dbdyno.experiment.trials import cells_of
 from dbdyno.report.cells import sides_of_run
+from dbdyno.report.ci.decisions import interval_of
 from dbdyno.report.comparison import compare_sides
 from dbdyno.report.core import words
 from dbdyno.report.core.terminal import say
@@ -23,7 +24,7 @@ from dbdyno.report.why.why import Why, evidence_of, print_why
 from dbdyno.results.read import read_run
 from dbdyno.stats.bisection import BAD, SearchResult, most_steps, search
 from dbdyno.stats.comparison import SLOWER
-from dbdyno.stats.sequential import FIRST_PAIRS, MOST_PAIRS
+from dbdyno.stats.sequential import MOST_PAIRS, least_pairs
 
 EXACT, NO_ANSWER, INTERRUPTED = 0, 2, 130
 """Exit statuses: the first slow build is known; only a range is known, or no build is slow; interrupted."""
@@ -50,8 +51,9 @@ def command(good: str, bad: str, experiment: str, quiet: bool, as_json: bool, **
     named = paired(experiment, _ANY_SYSTEMS, options)
     if len(cells_of(named.experiment)) != 1:
         raise UserError(f"{experiment}: has several loads, and a search needs one: give --clients 16, and one workload")
-    least_s = 2 * FIRST_PAIRS * (named.experiment.warmup_seconds + named.experiment.seconds)
-    each = f"each {FIRST_PAIRS} to {MOST_PAIRS} pairs, {words.duration(least_s)} of load or more"
+    least = least_pairs(most)
+    least_s = 2 * least * (named.experiment.warmup_seconds + named.experiment.seconds)
+    each = f"each {least} to {MOST_PAIRS} pairs, {words.duration(least_s)} of load or more"
     limit = f"about {words.duration(most * options['budget'])} in all at most"
     say(console, f"{len(builds)} builds: at most {most} steps, {each}; {limit}, without making the builds.")
     if options["dry_run"]:
@@ -138,8 +140,4 @@ class _Searching:
 
 
 def _interval(step: Step) -> str:
-    decision = step.decision
-    if decision is None:
-        return words.UNKNOWN
-    ends = (words.UNKNOWN if end is None else f"{100 * (end - 1):+.1f}" for end in (decision.low, decision.high))
-    return f"{100 * (decision.ratio - 1):+.1f} % [{', '.join(ends)}]"
+    return words.UNKNOWN if step.decision is None else interval_of(step.decision)

@@ -31,7 +31,7 @@ from dbdyno.results.model import Run
 from dbdyno.results.noise import known_noise
 from dbdyno.results.read import read_run
 from dbdyno.stats.comparison import FASTER, SLOWER
-from dbdyno.stats.sequential import FIRST_PAIRS, SAME, UNSTABLE
+from dbdyno.stats.sequential import FIRST_PAIRS, SAME, UNSTABLE, least_pairs
 
 CLEAR, FOUND, NO_ANSWER = 0, 1, 2
 """Exit statuses: nothing is slower, something is slower, a comparison has no answer."""
@@ -105,13 +105,15 @@ def _comparisons(experiments: Sequence[NamedExperiment]) -> int:
 
 
 def _tell_cost(experiments: Sequence[NamedExperiment], asked: Asked, console: Console) -> None:
+    count = _comparisons(experiments)
+    pairs = least_pairs(count)
     least_s = sum(
-        2 * FIRST_PAIRS * len(cells_of(named.experiment)) * (named.experiment.warmup_seconds + named.experiment.seconds)
+        2 * pairs * len(cells_of(named.experiment)) * (named.experiment.warmup_seconds + named.experiment.seconds)
         for named in experiments
     )
-    comparisons = f"{_comparisons(experiments)} comparison{'' if _comparisons(experiments) == 1 else 's'}"
-    least = f"at least {words.duration(least_s)} of load and {FIRST_PAIRS} pairs each"
-    say(console, f"{comparisons}: {least}, about {words.duration(asked.budget_s)} at most.")
+    comparisons = f"{count} comparison{'' if count == 1 else 's'}"
+    least = f"at least {pairs} pairs each, {words.duration(least_s)} of load beside starting and loading"
+    say(console, f"{comparisons}: {least}; about {words.duration(asked.budget_s)} at most.")
     if least_s > asked.budget_s:
         say(console, "The budget is too small for that. Raise --budget, or lower --seconds or --clients.", "yellow")
 

@@ -13,7 +13,7 @@ SAME, UNSTABLE = "same", "unstable"
 EFFECT = 3.0
 """Standard deviation, in those of a pair, of the effects that the interval is made for; it holds for any effect."""
 FIRST_PAIRS = 3
-"""Before them no interval is narrow enough to decide anything."""
+"""With fewer no interval has ends, not even that of a single comparison; `least_pairs` counts for several."""
 MOST_PAIRS = 50
 """Twice as many would narrow the interval by a third."""
 
@@ -68,12 +68,21 @@ def half_width(log_ratios: Sequence[float], comparisons: int = 1) -> float | Non
     normal mixture over effect sizes (Wang & Ramdas, *Anytime-valid t-tests and Confidence Sequences for Gaussian Means
     with Unknown Variance*, 2024): the mean is in all its intervals at once with the confidence of `CONFIDENCE`.
     """
-    n, weight = len(log_ratios), EFFECT**-2
-    spread = max(float(np.std(log_ratios)), RESOLUTION)
-    level = (1 - CONFIDENCE) / comparisons
-    taken = 1 - ((n + weight) / weight / level**2) ** (-1 / n)
-    free = n - taken * (n + weight)
-    return spread * float(np.sqrt(taken * (n + weight) / free)) if free > 0 else None
+    width = _width(len(log_ratios), comparisons)
+    return None if width is None else max(float(np.std(log_ratios)), RESOLUTION) * width
+
+
+def least_pairs(comparisons: int = 1) -> int:
+    """Return the fewest pairs with which an interval has ends, if so many are judged together."""
+    return next(pairs for pairs in range(FIRST_PAIRS, MOST_PAIRS) if _width(pairs, comparisons) is not None)
+
+
+def _width(pairs: int, comparisons: int) -> float | None:
+    """Return the half-width in standard deviations of a pair, or `None` if there is no end."""
+    weight, level = EFFECT**-2, (1 - CONFIDENCE) / comparisons
+    taken = 1 - ((pairs + weight) / weight / level**2) ** (-1 / pairs)
+    free = pairs - taken * (pairs + weight)
+    return float(np.sqrt(taken * (pairs + weight) / free)) if free > 0 else None
 
 
 def pairs_for(log_ratios: Sequence[float], wanted: float, comparisons: int = 1) -> int | None:

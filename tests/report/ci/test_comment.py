@@ -15,8 +15,10 @@ def test_answer_table_evidence_and_what_to_be_careful_of(decided):
     assert "base `store@1`, head `store?a=<b>\\|'c''`".replace("''", "'") in text
     ((headings, first, second),) = tables_of(text)
     assert (len(headings), first[-1], second[-1]) == (7, "🔴 slower", "🟡 unstable")
-    assert "<details><summary>Why quickstart at 4 clients is slower</summary>" in text
-    assert "- quickstart, 4 clients: A/A noise" in text and "- This host: other processes busy: cc (7) 90%" in text
+    assert "<details><summary>Why quickstart: game at 4 clients is slower</summary>" in text
+    assert (
+        "- quickstart: game, 4 clients: A/A noise" in text and "- This host: other processes busy: cc (7) 90%" in text
+    )
     assert text.endswith("\n") and not text.endswith("\n\n")
 
 

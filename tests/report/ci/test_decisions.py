@@ -8,9 +8,19 @@ import pytest
 from rich.console import Console
 
 from dbdyno.errors import UserError
-from dbdyno.report.ci.decisions import NOT_JUDGED, ci_document, decisions, ended, print_decisions, row_of, sentence
+from dbdyno.report.ci.decisions import (
+    NOT_JUDGED,
+    ci_document,
+    decisions,
+    ended,
+    print_decisions,
+    reasons_of,
+    row_of,
+    sentence,
+)
 from dbdyno.results.noise import NoiseFloor
 from dbdyno.results.read import read_run
+from dbdyno.stats.sequential import decide
 from synthetic_run import SYSTEMS, write_run
 
 FLOOR = NoiseFloor("bench-1", "mariadb", "game", 20_000, 4, 1, 4, 10, 0.6, 1.6, 0.6, "an-aa-run", 1.0)
@@ -45,6 +55,25 @@ def test_what_is_undecided_at_the_end_says_what_it_lacks(decided):
     (decision,) = ended([replace(undecided, noise=0.3)], 0.05, 1)
     assert "A/A noise of this host is ±30.0 % after 5 pairs, above the margin" in decision.reason
     assert ended([slower], 0.05, 1) == [slower]
+    (decision,) = ended([replace(undecided, decision=decide([0.1] * 5, 0.05, comparisons=200))], 0.05, 200)
+    assert decision.reason == "the budget ended after 5 pairs; 200 comparisons together need 6 or more"
+    assert decision.interval == "+10.5 % (no interval)"
+
+
+def test_reasons_of_several_loads_are_one_sentence(decided):
+    undecided = [replace(each, reason="the budget ended") for each in decided]
+    assert reasons_of(undecided) == [("quickstart, 2 comparisons", "the budget ended")]
+    undecided[1] = replace(undecided[1], reason="it failed")
+    assert reasons_of(undecided) == [
+        ("quickstart: game, 4 clients", "the budget ended"),
+        ("quickstart: game, 4 clients", "it failed"),
+    ]
+    assert reasons_of(decided) == []
+
+
+def test_an_experiment_named_after_its_workload_is_named_once(decided):
+    named = replace(decided[0], experiment="game")
+    assert (decided[0].named_workload, named.named_workload) == ("quickstart: game", "game")
 
 
 def test_a_side_that_failed_is_not_judged_and_one_that_is_missing_is_refused(tmp_path):

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from html import escape as html_escaped
 
-from dbdyno.report.ci.decisions import FEW, NOT_JUDGED, Decided, row_of, sentence
+from dbdyno.report.ci.decisions import FEW, NOT_JUDGED, Decided, reasons_of, row_of, sentence
 from dbdyno.report.markdown import code, escaped, table
 from dbdyno.report.why.why import is_cause
 from dbdyno.report.why.why import sentence as evidence_sentence
@@ -29,11 +29,7 @@ def comment(all_decided: Sequence[Decided], margin: float, sides: tuple[str, str
         table(_HEADINGS, [_row(decided) for decided in all_decided]),
         *_why(all_decided),
     ]
-    careful = [
-        f"{decided.experiment}, {decided.compared.cell.load}: {decided.reason}"
-        for decided in all_decided
-        if decided.reason
-    ]
+    careful = [f"{which}: {reason}" for which, reason in reasons_of(all_decided)]
     careful += [f"This host: {what}" for what in host]
     blocks.append("\n".join(f"- {escaped(text)}" for text in careful))
     return "\n\n".join(filter(None, blocks)) + "\n"
@@ -49,7 +45,7 @@ def _why(all_decided: Sequence[Decided]) -> Iterator[str]:
     for decided in all_decided:
         if decided.outcome in (SLOWER, FASTER):
             # Within a block of HTML nothing is Markdown.
-            words = f"Why {decided.experiment} at {decided.compared.cell.load} is {decided.outcome}".split()
+            words = f"Why {decided.named_workload} at {decided.compared.cell.load} is {decided.outcome}".split()
             title = html_escaped(" ".join(words))
             causes = [evidence for evidence in decided.evidence if is_cause(evidence)]
             effects = [evidence for evidence in decided.evidence if not is_cause(evidence)]

@@ -21,7 +21,7 @@ from dbdyno.results.model import Run
 from dbdyno.results.noise import NoiseFloor
 from dbdyno.results.usable import compared_rate_per_s
 from dbdyno.stats.comparison import FASTER, SLOWER, log_ratios
-from dbdyno.stats.sequential import SAME, UNSTABLE, Decision, aa_noise, decide, pairs_for
+from dbdyno.stats.sequential import SAME, UNSTABLE, Decision, aa_noise, decide, least_pairs, pairs_for
 
 BASE, HEAD = "base", "head"
 NOT_JUDGED = "not judged"
@@ -57,17 +57,26 @@ class Decided:
         decision = self.decision
         if decision is None:
             return words.UNKNOWN
-        centre, *ends = (
-            None if ratio is None else f"{100 * (ratio - 1):+.1f}"
-            for ratio in (decision.ratio, decision.low, decision.high)
-        )
-        low, high = (end or words.UNKNOWN for end in ends)
-        return f"{centre} % [{low}, {high}]"
+        return interval_of(decision)
+
+    @property
+    def named_workload(self) -> str:
+        """The workload for people, with the experiment if it is not named after its workload."""
+        workload = self.compared.cell.workload
+        return workload if workload.partition("?")[0] == self.experiment else f"{self.experiment}: {workload}"
 
     @property
     def evidence(self) -> tuple[Evidence, ...]:
         """The evidence of what changed, if one side is significantly faster."""
         return evidence_of(self.compared) if self.outcome in (FASTER, SLOWER) else ()
+
+
+def interval_of(decision: Decision) -> str:
+    """Return a difference with its interval, for people."""
+    centre = f"{100 * (decision.ratio - 1):+.1f} %"
+    if decision.low is None or decision.high is None:
+        return f"{centre} (no interval)"
+    return f"{centre} [{100 * (decision.low - 1):+.1f}, {100 * (decision.high - 1):+.1f}]"
 
 
 def decisions(run: Run, margin: float, floors: Sequence[NoiseFloor], comparisons: int) -> list[Decided]:
@@ -114,8 +123,11 @@ def ended(all_decided: Sequence[Decided], margin: float, comparisons: int) -> li
 
 
 def _unstable(decided: Decided, margin: float, comparisons: int) -> Decided:
-    pairs = len(decided.rates_per_s[0])
-    if decided.noise is not None and decided.noise > margin:
+    pairs, least = len(decided.rates_per_s[0]), least_pairs(comparisons)
+    if pairs < least:
+        together = f"{comparisons} comparisons together need" if comparisons > 1 else "a comparison needs"
+        reason = f"the budget ended after {pairs} pairs; {together} {least} or more"
+    elif decided.noise is not None and decided.noise > margin:
         noise = words.significant(100 * decided.noise)
         reason = f"A/A noise of this host is ±{noise} % after {pairs} pairs, above the margin"
     else:
@@ -174,14 +186,8 @@ def print_decisions(all_decided: Sequence[Decided], margin: float, console: Cons
         for name, cells in zip(headings, rows, strict=True)
     ]
     print_columns(columns, console, styles=[_STYLES.get(decided.outcome or "", "") for decided in all_decided])
-    for decided in all_decided:
-        if decided.reason:
-            say(
-                console,
-                f"{decided.experiment}, {decided.compared.cell.load}: {decided.outcome}, {decided.reason}",
-                "yellow",
-                hang=2,
-            )
+    for which, reason in reasons_of(all_decided):
+        say(console, f"{which}: {reason}", "yellow", hang=2)
     differ = [decided for decided in all_decided if decided.outcome in (FASTER, SLOWER)]
     print_why(
         [Why(decided.compared, str(decided.outcome), decided.interval, decided.evidence) for decided in differ],
@@ -191,13 +197,28 @@ def print_decisions(all_decided: Sequence[Decided], margin: float, console: Cons
     say(console, sentence(all_decided, margin), "bold")
 
 
+def reasons_of(all_decided: Sequence[Decided]) -> list[tuple[str, str]]:
+    """Return each reason without an answer, with the comparisons of an experiment that it holds for."""
+    alike: dict[tuple[str, str], list[Decided]] = {}
+    for decided in all_decided:
+        if decided.reason:
+            alike.setdefault((decided.experiment, decided.reason), []).append(decided)
+    return [
+        (
+            f"{experiment}, {len(group)} comparisons"
+            if len(group) > 1
+            else f"{group[0].named_workload}, {group[0].compared.cell.load}",
+            reason,
+        )
+        for (experiment, reason), group in alike.items()
+    ]
+
+
 def row_of(decided: Decided) -> tuple[str, ...]:
     """Return a comparison as the cells of a table: experiment, load, base/s, head/s, difference, pairs, outcome."""
     rates = (words.whole(sum(side) / len(side)) if side else words.UNKNOWN for side in decided.rates_per_s)
-    workload = decided.compared.cell.workload
-    named = decided.experiment if decided.experiment == workload else f"{decided.experiment}: {workload}"
     return (
-        named,
+        decided.named_workload,
         decided.compared.cell.load,
         *rates,
         decided.interval,
