@@ -1,7 +1,9 @@
 """Helpers for the tests of several packages."""
 
 import os
+import re
 import shutil
+import subprocess
 import time
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
@@ -78,3 +80,13 @@ def need_program(name: str, package: str) -> None:
     if shutil.which(name) is None:
         reason = f"{name} is not installed: apt install {package}"
         pytest.fail(reason) if os.environ.get("CI") == "true" else pytest.skip(reason)
+
+
+def host_library(name: str) -> str:
+    """Return the path of the host's shared library, `pq` of libpq; skip the test if it is not installed."""
+    listed = subprocess.run(["/sbin/ldconfig", "-p"], capture_output=True, text=True, check=True).stdout
+    paths = re.findall(rf"^\s*lib{name}\.so[.\d]* .*=> (\S+)$", listed, re.MULTILINE)
+    if not paths:
+        said = f"lib{name} is not installed"
+        pytest.fail(said) if os.environ.get("CI") == "true" else pytest.skip(said)
+    return paths[0]

@@ -18,7 +18,9 @@ StoreDocument: TypeAlias = Mapping[str, Any]
 
 Phase = Literal["prepare", "load", "run", "verify", "cleanup", "list"]
 ErrorKind = Literal["connect", "connection", "timeout", "server", "protocol", "missing", "mismatch", "full", "conflict"]
-Library = Literal["pymysql", "mysqlclient", "redis-py", "pymemcache", "pymongo", "cassandra-driver", "sysbench"]
+Library = Literal[
+    "pymysql", "mysqlclient", "psycopg", "redis-py", "pymemcache", "pymongo", "cassandra-driver", "sysbench"
+]
 EndStatus = Literal["complete", "interrupted", "failed", "refused"]
 Engine = Literal["epoll", "io_uring"]
 
@@ -107,6 +109,7 @@ class PlanDocument(TypedDict):
     network_delay_us: int
     run_id: str
     library: NotRequired[Library]
+    c_library: NotRequired[str]
     engine: NotRequired[Engine | None]
     acknowledged: NotRequired[str | None]
     think_time: NotRequired[ThinkTimeDocument | None]

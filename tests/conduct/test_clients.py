@@ -30,6 +30,11 @@ def test_of_a_list_each_system_takes_those_that_speak_to_it():
         ("memcached", "native"),
         ("memcached via pymemcache", "pymemcache"),
     ]
+    libpq = "psycopg?library=/opt/libpq.so.5"
+    assert labels(system="postgresql", client=["psycopg", libpq]) == [
+        ("postgresql via psycopg", "psycopg"),
+        (f"postgresql via {libpq}", libpq),
+    ]
     assert labels(system="mysql://u@h/d", client="pymysql") == [("mysql://h/d via pymysql", "pymysql")]
 
 
@@ -38,6 +43,11 @@ def test_of_a_list_each_system_takes_those_that_speak_to_it():
     [
         ({"system": "redis", "client": "pymysql"}, "'pymysql' does not speak to 'redis', native and redis-py can"),
         ({"system": "sqlite", "client": "pymysql"}, "'pymysql' does not speak to 'sqlite', native can"),
+        ({"system": "redis", "client": "psycopg?library=/a"}, "'psycopg' does not speak to 'redis', native and redis"),
+        (
+            {"system": "postgresql?tls=on", "client": "psycopg"},
+            "'psycopg' does not speak to 'postgresql.*', native can",
+        ),
         (
             {"system": ["redis", "sqlite"], "client": ["native", "pymemcache"]},
             "'pymemcache' speaks to none of these systems; pymemcache speaks to memcached",

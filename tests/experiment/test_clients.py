@@ -1,8 +1,18 @@
 """Clients by name, and how to get one that is not installed."""
 
+from pathlib import Path
+
 import pytest
 
-from dbdyno.experiment.clients import LIBRARIES, NATIVE, Library, check_clients
+from dbdyno.experiment.clients import (
+    LIBRARIES,
+    NATIVE,
+    Library,
+    c_library_of,
+    check_clients,
+    library_of,
+    name_of,
+)
 
 
 def test_the_clients_there_are_are_accepted():
@@ -16,11 +26,25 @@ def test_the_clients_there_are_are_accepted():
         (["pymysq"], "no client 'pymysq'.*pymysql.*The clients are native, pymysql, mysqlclient"),
         ([], "at least one client"),
         (["native", "native"], "each once"),
+        (["psycopg?library=/a", "psycopg?library=/a"], "each once"),
+        (["psycopg?library="], r"write psycopg\?library=/path/to/libpq\.so"),
+        (["psycopg?lib=/a"], r"write psycopg\?library=/path/to/libpq\.so"),
+        (["pymysql?library=/a"], "pymysql has no C library to choose; mysqlclient and psycopg have one"),
+        (["native?library=/a"], "native has no C library to choose"),
+        (["psycop?library=/a"], "no client 'psycop'; did you mean 'psycopg'"),
     ],
 )
 def test_others_are_refused(names, said):
     with pytest.raises(ValueError, match=said):
         check_clients(names)
+
+
+def test_a_client_may_name_the_file_of_its_c_library():
+    clients = ["psycopg", "psycopg?library=/opt/a=b/libpq.so.5"]
+    assert check_clients(clients) == clients
+    assert [name_of(client) for client in clients] == ["psycopg", "psycopg"]
+    assert [c_library_of(client) for client in clients] == [None, Path("/opt/a=b/libpq.so.5")]
+    assert library_of(clients[1]) is LIBRARIES["psycopg"]
 
 
 def test_a_library_knows_whether_it_is_installed_and_how_to_get_it():

@@ -28,6 +28,7 @@ def of_kind(records, kind):
         ("mariadb", "pymysql", "point-update"),
         ("redis", "redis-py", "game"),
         ("redis", "redis-py", "point-update"),
+        ("postgresql", "psycopg", "game"),
         ("memcached", "pymemcache", "game"),
         ("memcached", "pymemcache", "point-get"),
     ],

@@ -31,7 +31,7 @@ def test_a_library_that_fits_is_found():
 @pytest.mark.parametrize(
     ("library", "store", "said"),
     [
-        ("pymysq", MYSQL, "there are pymysql, mysqlclient, redis-py, pymemcache"),
+        ("pymysq", MYSQL, "there are pymysql, mysqlclient, psycopg, redis-py, pymemcache"),
         ("pymysql", REDIS, "pymysql does not speak to redis: redis-py does"),
         ("pymysql", {"kind": "lmdb"}, "pymysql does not speak to lmdb: only the native client does"),
     ],

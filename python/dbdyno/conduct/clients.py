@@ -4,7 +4,7 @@ from collections.abc import Iterator
 from dataclasses import replace
 
 from dbdyno.errors import UserError
-from dbdyno.experiment.clients import LIBRARIES, NATIVE
+from dbdyno.experiment.clients import NATIVE, library_of, name_of
 from dbdyno.experiment.model import Experiment
 from dbdyno.experiment.system_spec import SystemSpec
 from dbdyno.systems import SYSTEMS, class_of
@@ -21,10 +21,10 @@ def driven(experiment: Experiment) -> list[SystemSpec]:
     """
     libraries = [client for client in experiment.client if client != NATIVE]
     if libraries:
-        _check_load(experiment, libraries[0])
+        _check_load(experiment, name_of(libraries[0]))
     specs = [spec for system in experiment.system for spec in _driven(experiment, system)]
     if unused := set(libraries) - {spec.client for spec in specs}:
-        library = sorted(unused)[0]
+        library = name_of(sorted(unused)[0])
         raise UserError(f"client: '{library}' speaks to none of these systems; {_speaks_to(library)}")
     return specs
 
@@ -40,16 +40,16 @@ def refuse_for_program(experiment: Experiment, program: str) -> None:
 
 def missing_library(spec: SystemSpec) -> str | None:
     """Return what the client of `spec` needs that is not installed, and how to get it; None if it is there."""
-    if spec.client == NATIVE or LIBRARIES[spec.client].installed:
+    if spec.client == NATIVE or library_of(spec.client).installed:
         return None
-    return LIBRARIES[spec.client].missing
+    return library_of(spec.client).missing
 
 
 def _driven(experiment: Experiment, spec: SystemSpec) -> Iterator[SystemSpec]:
     able = (NATIVE, *class_of(spec).libraries_for(spec.settings))
-    fitting = [client for client in experiment.client if client in able]
+    fitting = [client for client in experiment.client if name_of(client) in able]
     if not fitting:
-        library = experiment.client[0]
+        library = name_of(experiment.client[0])
         raise UserError(
             f"client: '{library}' does not speak to '{spec.label}', {' and '.join(able)} can; {_speaks_to(library)}"
         )

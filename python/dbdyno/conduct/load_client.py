@@ -14,6 +14,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import IO, Protocol
 
+from dbdyno.conduct.c_library import preloaded
 from dbdyno.conduct.interrupt import Interrupts
 from dbdyno.conduct.load_program import LOAD_PROGRAM, built_program, installed_places
 from dbdyno.conduct.plan import Plan
@@ -181,7 +182,7 @@ def _start(plan: Plan, secrets: list[str], log: IO[bytes], guard: Guard) -> tupl
         stdout=subprocess.PIPE,
         stderr=log,
         process_group=0,
-        env=_environment(),
+        env=_environment(plan),
     )
     guard.tell("pid", process.pid)
     second_line = json.dumps({"secrets": secrets}) if secrets else ""
@@ -200,9 +201,9 @@ def _command(plan: Plan) -> list[str]:
     return [str(find_load_client()), "run"]
 
 
-def _environment() -> dict[str, str]:
-    """Return the load client's: for the Python one without numpy's threads, as it forks."""
-    return {"OPENBLAS_NUM_THREADS": "1", **os.environ}
+def _environment(plan: Plan) -> dict[str, str]:
+    """Return the load client's: for the Python one without numpy's threads, as it forks, and with its C library."""
+    return {"OPENBLAS_NUM_THREADS": "1", **os.environ, **preloaded(plan.c_library)}
 
 
 def _lines(output: IO[bytes], watchdog: Watchdog) -> Iterator[bytes]:

@@ -18,7 +18,7 @@ from dbdyno.contract import (
     ThinkTimeDocument,
     WorkloadDocument,
 )
-from dbdyno.experiment.clients import NATIVE
+from dbdyno.experiment.clients import NATIVE, c_library_of, name_of
 from dbdyno.experiment.groups import Group, numbers_of
 from dbdyno.experiment.model import Experiment
 from dbdyno.experiment.own_workload import DECLARED
@@ -72,7 +72,7 @@ class Plan:
     clients: how many the trial has. part: the first of those that this load client runs, and how many; None: all.
     store: by its kind, with no password in it. start_at_unix_s: in the clock of the load client's host.
     changes: what the load clients that ran the trial changed together, if this one only verifies it.
-    library, engine, acknowledged, think_time, changes: are no keys of the plan if they are None.
+    library, c_library, engine, acknowledged, think_time, changes: are no keys of the plan if they are None.
     transactions_per_connection, groups, query_plans: are no keys of the plan if they are 0, empty or false.
     """
 
@@ -92,6 +92,7 @@ class Plan:
     pipeline: int = 1
     network_delay_us: int = 0
     library: str | None = None
+    c_library: str | None = None
     engine: Engine | None = None
     acknowledged: str | None = None
     think_time: ThinkTimeDocument | None = None
@@ -127,6 +128,8 @@ class Plan:
         if self.library is not None:
             # The experiment has checked the name.
             document["library"] = cast(Library, self.library)
+        if self.c_library is not None:
+            document["c_library"] = self.c_library
         if self.engine is not None:
             document["engine"] = self.engine
         if self.acknowledged is not None:
@@ -198,7 +201,8 @@ def make_trial_plan(experiment: Experiment, run_id: str, store: StoreDocument, t
         arrivals=arrivals,
         pipeline=trial.pipeline,
         network_delay_us=trial.network_delay_us,
-        library=None if trial.client == NATIVE else trial.client,
+        library=None if trial.client == NATIVE else name_of(trial.client),
+        c_library=None if (c_library := c_library_of(trial.client)) is None else str(c_library),
         query_plans=trial.client == NATIVE,
         **_pace(experiment, trial),
     )

@@ -7,6 +7,7 @@ from pathlib import Path
 
 import numpy as np
 
+from dbdyno.conduct.c_library import c_library_build
 from dbdyno.conduct.ceiling import measure_ceiling
 from dbdyno.conduct.confirm import confirm_limit
 from dbdyno.conduct.context import Ceiling, Context
@@ -82,6 +83,7 @@ def _run_trial(context: Context, prepared: Prepared, trial: Trial, stall: StallP
     events = Events(context, prepared.system, folder)
     replaced = False
     try:
+        facts = replace(facts, client_build=c_library_build(trial.client))
         with events:
             summary, hosts = _execute(context, plan, secrets, folder, events, observer, stall)
         servers = take_library(prepared.system, summary, prepared.folder)

@@ -2,20 +2,28 @@
 
 from dataclasses import dataclass
 from importlib.util import find_spec
+from pathlib import Path
 
 from dbdyno.errors import did_you_mean
 
 NATIVE = "native"
+C_LIBRARY = "library"
+"""The setting that names the file of a C library: `psycopg?library=/opt/pgsql/lib/libpq.so.5`."""
 
 
 @dataclass(frozen=True)
 class Library:
-    """A client library; module: what is imported if it is installed; extra: of dbdyno, that installs it."""
+    """A client library for Python.
+
+    module: what is imported if it is installed. extra: of dbdyno, that installs it.
+    c_library: the C library that it calls and that a path can name; empty: none.
+    """
 
     name: str
     what: str
     module: str
     extra: str
+    c_library: str = ""
 
     @property
     def installed(self) -> bool:
@@ -32,7 +40,8 @@ LIBRARIES = {
     library.name: library
     for library in (
         Library("pymysql", "PyMySQL, pure Python", "pymysql", "pymysql"),
-        Library("mysqlclient", "mysqlclient (MySQLdb), over the C library", "MySQLdb", "mysqlclient"),
+        Library("mysqlclient", "mysqlclient (MySQLdb), over the C library", "MySQLdb", "mysqlclient", "libmariadb"),
+        Library("psycopg", "psycopg, over the C library libpq", "psycopg", "psycopg", "libpq"),
         Library("redis-py", "redis-py, pure Python; its parser is in C if hiredis is installed", "redis", "redis"),
         Library("pymemcache", "pymemcache, pure Python", "pymemcache", "pymemcache"),
         Library("pymongo", "PyMongo, Python with documents in C", "pymongo", "pymongo"),
@@ -42,14 +51,42 @@ LIBRARIES = {
 """The libraries there are, by the name an experiment gives them; which systems each speaks to, `systems` knows."""
 
 
-def check_clients(names: list[str]) -> list[str]:
-    """Return `names`; raises ValueError if one is no client, or is there twice."""
+def check_clients(clients: list[str]) -> list[str]:
+    """Return the clients; raises ValueError if one is none, or is there twice."""
     known = [NATIVE, *LIBRARIES]
-    for name in names:
+    for client in clients:
+        name, mark, setting = client.partition("?")
         if name not in known:
             raise ValueError(
                 f"there is no client '{name}'{did_you_mean(name, known)} The clients are {', '.join(known)}"
             )
-    if not names or len(set(names)) < len(names):
+        if mark:
+            _check_setting(client, name, setting)
+    if not clients or len(set(clients)) < len(clients):
         raise ValueError("give at least one client, and each once")
-    return names
+    return clients
+
+
+def _check_setting(client: str, name: str, setting: str) -> None:
+    able = [library.name for library in LIBRARIES.values() if library.c_library]
+    if name not in able:
+        raise ValueError(f"client '{client}': {name} has no C library to choose; {' and '.join(able)} have one")
+    key, _, path = setting.partition("=")
+    if key != C_LIBRARY or not path:
+        raise ValueError(f"client '{client}': write {name}?{C_LIBRARY}=/path/to/{LIBRARIES[name].c_library}.so")
+
+
+def library_of(client: str) -> Library:
+    """Return the library of a client that is not the native one."""
+    return LIBRARIES[name_of(client)]
+
+
+def name_of(client: str) -> str:
+    """Return a client's name, without the path of its C library."""
+    return client.partition("?")[0]
+
+
+def c_library_of(client: str) -> Path | None:
+    """Return the file of the C library that a client is to load; None if it loads the host's."""
+    path = client.partition("=")[2]
+    return Path(path).expanduser().absolute() if path else None

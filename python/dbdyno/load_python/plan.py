@@ -27,6 +27,7 @@ class Plan:
     """A plan to execute.
 
     store: as in the plan. password: of the store, or None. library: the client library to drive it with.
+    c_library: the path of the C library that it is to load, or None for the host's.
     first, count, of: this program runs clients `first` to `first + count - 1` of the trial's `of`.
     processes: how many share the clients, or None for the program's choice. cpus: they may use, or None for any.
     """
@@ -47,6 +48,7 @@ class Plan:
     processes: int | None
     cpus: tuple[int, ...] | None
     verify_reads: bool
+    c_library: str | None = None
 
 
 def read_plan(source: TextIO) -> Plan:
@@ -115,4 +117,5 @@ def _plan(plan: JsonObject, secrets: list[str]) -> Plan:
         plan.get("threads"),
         None if plan.get("cpus") is None else tuple(plan["cpus"]),
         plan.get("verify_reads", True),
+        plan.get("c_library"),
     )

@@ -20,7 +20,7 @@ from dbdyno.load_python.own_cost import own_cpu_us
 from dbdyno.load_python.plan import Plan, read_plan
 from dbdyno.load_python.records import Records
 from dbdyno.load_python.run import Run
-from dbdyno.load_python.session import Endpoint, Session, find_endpoint, find_library
+from dbdyno.load_python.session import Endpoint, Session, find_endpoint, find_library, load_library
 from dbdyno.load_python.verify import sums, verify
 from dbdyno.load_python.worker import processes_for
 from dbdyno.load_python.workloads import Workload, make_workload
@@ -35,8 +35,13 @@ def main(arguments: list[str]) -> int:
     if arguments == ["--version"]:
         print(f"{PROGRAM} {__version__}")
         return 0
+    if len(arguments) == 3 and arguments[0] == "library":
+        return say_version(*arguments[1:])
     if arguments != ["run"]:
-        print(f"usage: {PROGRAM} run | --version (a plan on stdin, records on stdout)", file=sys.stderr)
+        print(
+            f"usage: {PROGRAM} run | library NAME C_LIBRARY | --version (a plan on stdin, records on stdout)",
+            file=sys.stderr,
+        )
         return 2
     die_with_parent(signal.SIGTERM)
     records = Records(sys.stdout)
@@ -49,6 +54,16 @@ def main(arguments: list[str]) -> int:
         execute(plan, records)
 
     return conclude(records, work)
+
+
+def say_version(library: str, c_library: str) -> int:
+    """Print the version of a client library that loads the C library at a path; return the exit status."""
+    try:
+        print(load_library(library, c_library).version())
+    except Ended as ended:
+        print(ended.reason, file=sys.stderr)
+        return 2
+    return 0
 
 
 def execute(plan: Plan, records: Records) -> None:

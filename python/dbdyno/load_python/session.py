@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from abc import ABC, abstractmethod
 from collections.abc import Iterable
 from dataclasses import dataclass
@@ -12,12 +13,14 @@ from dbdyno.contract import JsonObject
 from dbdyno.load_python.column import Value
 from dbdyno.load_python.failure import Ended
 from dbdyno.load_python.plan import Plan
+from dbdyno.load_python.shared_library import refuse_another
 from dbdyno.load_python.table import Row, Table
 from dbdyno.load_python.workloads import Step, Workload
 
 LIBRARIES = {
     "pymysql": "mysql",
     "mysqlclient": "mysql",
+    "psycopg": "postgres",
     "redis-py": "redis",
     "pymemcache": "memcached",
     "pymongo": "mongodb",
@@ -27,6 +30,7 @@ LIBRARIES = {
 _MODULES = {
     "pymysql": "pymysql",
     "mysqlclient": "mysqlclient",
+    "psycopg": "psycopg",
     "redis-py": "redis_py",
     "pymemcache": "pymemcache",
     "pymongo": "pymongo",
@@ -103,18 +107,33 @@ class Session(ABC):
 def find_library(plan: Plan) -> type[Session]:
     """Return the library of a plan; raises Ended if there is none, it is not installed, or speaks to other stores."""
     library, kind = plan.library, plan.store["kind"]
-    if library not in LIBRARIES:
-        raise Ended("refused", f"library = {library!r}: there are {', '.join(LIBRARIES)}")
+    _check_name(library)
     if kind != LIBRARIES[library]:
         able = [name for name, spoken in LIBRARIES.items() if spoken == kind]
         others = ", ".join(able) or "only the native client"
         raise Ended("refused", f"{library} does not speak to {kind}: {others} does")
+    return load_library(library, plan.c_library)
+
+
+def load_library(library: str, c_library: str | None) -> type[Session]:
+    """Return a library; raises Ended if it is not installed, or does not load the C library at a path."""
+    _check_name(library)
+    if c_library:
+        # psycopg's compiled implementation has a libpq of its own.
+        os.environ["PSYCOPG_IMPL"] = "python"
     try:
         module = import_module(f"dbdyno.load_python.libraries.{_MODULES[library]}")
     except ImportError as error:
         extra = library.removesuffix("-py").removesuffix("-driver")
         raise Ended("refused", f"{library} is not installed ({error}): pip install 'dbdyno[{extra}]'") from None
+    if c_library:
+        refuse_another(library, c_library)
     return cast(type[Session], module.Session)
+
+
+def _check_name(library: str) -> None:
+    if library not in LIBRARIES:
+        raise Ended("refused", f"library = {library!r}: there are {', '.join(LIBRARIES)}")
 
 
 def find_endpoint(plan: Plan, workload: Workload) -> Endpoint:

@@ -13,6 +13,7 @@ from typing import Self
 from dbdyno.contract import JsonObject
 from dbdyno.results.stated import (
     AnalysisStated,
+    BuildStated,
     CopyStated,
     CountersStated,
     CrashStated,
@@ -127,6 +128,7 @@ class TrialFacts(_Facts):
         levers, background_threads: as `SystemStated` has them.
         data_bytes: the store's data on disk at the end; `None` also if it lies elsewhere.
         usage: what each process used, if it was observed.
+        client_build: the C library that the client was told to load by its path.
         variant: the keys of the experiment that the system has for itself, in the words of its label; older runs have
             none, and neither `load_threads` nor `data_dir`.
     """
@@ -187,6 +189,7 @@ class TrialFacts(_Facts):
     analysis: AnalysisStated | None = field(default=None, metadata=_once("analysis"))
     crash: CrashStated | None = field(default=None, metadata=_once("crash"))
     copy: CopyStated | None = field(default=None, metadata=_once("copy"))
+    client_build: BuildStated | None = field(default=None, metadata=_once("client_build"))
 
     def document(self) -> dict[str, object]:
         """Return it as `trial.json` has it."""

@@ -125,17 +125,21 @@ def _builds(trial: Trial) -> Iterator[Line]:
 
 
 def builds_of(trial: Trial) -> list[str]:
-    """Return the builds that were started from a path, in words: version, path, sum and build id."""
+    """Return the builds that a path named, in words: version, path, sum and build id."""
+    builds: list[tuple[str, Mapping[str, object]]] = [
+        (server.name, server.build) for server in trial.facts.known_servers if server.build
+    ]
+    if library := trial.facts.client_build:
+        builds.append(("client: C library", library))
     return [
-        f"{server.name} {server.build.get('version')} from {server.build.get('path')}, sha256 {sha256}, build id {own}"
-        for server in trial.facts.known_servers
-        if server.build
-        for sha256, own in [(_short_sum(server.build.get("sha256")), _short_sum(server.build.get("build_id")))]
+        f"{name} {build.get('version')} from {build.get('path')}, sha256 {sha256}, build id {own}"
+        for name, build in builds
+        for sha256, own in [(_short_sum(build.get("sha256")), _short_sum(build.get("build_id")))]
     ]
 
 
-def _short_sum(text: str | None) -> str:
-    return text[:SUM_CHARACTERS] if text else "none"
+def _short_sum(text: object) -> str:
+    return str(text)[:SUM_CHARACTERS] if text else "none"
 
 
 def _settings(trial: Trial) -> Line:

@@ -1,7 +1,7 @@
-"""The base of the libraries for the MySQL protocol: they follow the Python Database API (PEP 249).
+"""The base of the libraries that follow the Python Database API (PEP 249).
 
-Statements go as text with the values put in by the library (`cursor.execute(sql, values)`), autocommit on: neither
-library prepares statements on the server, so the server parses every one. That too is what the library costs.
+Statements go with the values beside them (`cursor.execute(sql, values)`), autocommit on. The libraries for the MySQL
+protocol put the values into the text, so the server parses every statement. That too is what the library costs.
 """
 
 from __future__ import annotations
@@ -42,7 +42,7 @@ def statement(step: Step) -> str:
 
 
 def failure_of(error: Exception) -> Failure:
-    """Return what a library's exception means; its arguments are the error's number and its message."""
+    """Return what an exception of the MySQL protocol means; its arguments are the error's number and its message."""
     number, message = (*error.args, "", "")[:2]
     text = f"{message} (error {number})" if message else f"{type(error).__name__}: {error}"
     if isinstance(error.__cause__ or error.__context__, TimeoutError):
@@ -71,17 +71,21 @@ class DbApiSession(session.Session):
             self._connection = self.connect(endpoint)
             self._cursor = self._connection.cursor()
         except (self.error, OSError) as error:
-            raise Failure("connect", failure_of(error).message) from None
+            raise Failure("connect", self.failure(error).message) from None
 
     @abstractmethod
     def connect(self, endpoint: session.Endpoint) -> Any:
         """Return an open connection in autocommit mode that counts found, not changed, rows."""
 
+    def failure(self, error: Exception) -> Failure:
+        """Return what the library's exception means."""
+        return failure_of(error)
+
     def _execute(self, sql: str, values: tuple[Value, ...]) -> Any:
         try:
             self._cursor.execute(sql, values)
         except self.error as error:
-            raise failure_of(error) from None
+            raise self.failure(error) from None
         return self._cursor
 
     def _read(self, step: int, value: Value) -> Row | None:

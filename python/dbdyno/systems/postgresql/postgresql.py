@@ -146,7 +146,12 @@ class PostgreSQLServer(Server):
     protocol: ClassVar[str] = "PostgreSQL"
     operations = frozenset({*OPERATIONS, ANALYSE, COPY, SYSBENCH})
     driver_modules = ("psycopg",)
+    libraries: ClassVar[tuple[str, ...]] = ("psycopg",)
     pipelines = True
+
+    @classmethod
+    def libraries_for(cls, settings: Mapping[str, str]) -> tuple[str, ...]:
+        return () if {*ATTACHED_SETTINGS, *LIBPQ_SETTINGS} & settings.keys() else cls.libraries
 
     @property
     def driver_errors(self) -> tuple[type[Exception], ...]:

@@ -1,0 +1,84 @@
+"""The C library that a client loads from a path: checked by loading it once, and told apart from others."""
+
+import os
+import re
+import subprocess
+import sys
+from functools import lru_cache
+from pathlib import Path
+
+from dbdyno.errors import BuildReplaced, UserError
+from dbdyno.experiment.clients import C_LIBRARY, c_library_of, name_of
+from dbdyno.results.stated import BuildStated
+from dbdyno.systems.builds.elf import machine
+from dbdyno.systems.builds.identity import identify
+
+LOAD_TIMEOUT_S = 30.0
+_VERSION = re.compile(r"C library (?P<version>[^)\s]+)")
+
+
+def preloaded(path: Path | str | None) -> dict[str, str]:
+    """Return the environment in which a program takes this C library for the one of its name."""
+    return {"LD_PRELOAD": str(path)} if path else {}
+
+
+def c_library_build(client: str) -> BuildStated | None:
+    """Return which C library a client names by its path, as a trial states it; None if it names none.
+
+    Raises UserError if the client cannot load it, BuildReplaced if it is another one than when it was first asked for.
+    """
+    if (path := c_library_of(client)) is None:
+        return None
+    build = _loaded(client, path)
+    try:
+        is_same = identify(path).sha256 == build["sha256"]
+    except OSError as error:
+        raise BuildReplaced(f"{path} was removed while the run lasted ({_why(error)})") from None
+    if not is_same:
+        raise BuildReplaced(f"{path} was replaced by another build while the run lasted")
+    return build
+
+
+@lru_cache(maxsize=64)
+def _loaded(client: str, path: Path) -> BuildStated:
+    """Return the build of a C library, once the client has loaded it; raises UserError."""
+    if any(character in str(path) for character in " :"):
+        raise UserError(f"client: {path}: its path has a space or a colon; copy it elsewhere")
+    try:
+        of, identity = machine(path), identify(path)
+    except OSError as error:
+        raise UserError(f"client: {path}: {_why(error)}") from None
+    if of is None:
+        raise UserError(f"client: {path} is no shared library")
+    if of != (ours := machine(Path("/proc/self/exe"))):
+        raise UserError(f"client: {path} is a library for {of}, and this host is {ours}")
+    says = _ask(client, path)
+    version = _VERSION.search(says)
+    return {
+        "setting": C_LIBRARY,
+        "path": str(path),
+        "version": version["version"] if version else None,
+        "says": says,
+        "sha256": identity.sha256,
+        "build_id": identity.build_id,
+    }
+
+
+def _ask(client: str, path: Path) -> str:
+    """Return what the client library says of itself with this C library; raises UserError if it cannot load it."""
+    command = [sys.executable, "-P", "-m", "dbdyno.load_python", "library", name_of(client), str(path)]
+    environment = {**os.environ, **preloaded(path)}
+    try:
+        done = subprocess.run(
+            command, env=environment, capture_output=True, text=True, timeout=LOAD_TIMEOUT_S, check=False
+        )
+    except subprocess.TimeoutExpired:
+        raise UserError(f"client: {path} was not loaded within {LOAD_TIMEOUT_S:.0f} s") from None
+    if done.returncode:
+        reason = (done.stderr.strip().splitlines() or [f"it ended with status {done.returncode}"])[-1]
+        raise UserError(f"client: {reason}")
+    return done.stdout.strip()
+
+
+def _why(error: OSError) -> str:
+    return (error.strerror or str(error)).lower()
