@@ -10,8 +10,10 @@ from dbdyno.systems.builds.config import (
     MOST_BYTES,
     assignments,
     directives,
+    elements,
     options,
     options_of_groups,
+    paths,
     read_config,
     scalars,
 )
@@ -66,6 +68,38 @@ def test_a_cassandra_yaml_has_settings_of_one_value():
     }
 
 
+MONGOD_CONF = """\
+# mongod.conf
+storage:
+  dbPath: /var/lib/mongodb   # its own
+  wiredTiger:
+    engineConfig:
+      cacheSizeGB: 0.5
+#  engine:
+systemLog:
+  path: "/var/log/mongod.log"
+net:
+  port: 27017
+setParameter:
+  ttlMonitorEnabled: false
+"""
+
+
+def test_a_mongod_conf_has_paths_of_nested_sections():
+    read = paths({"storage.wiredTiger.engineConfig.cacheSizeGB": "cache", "storage.dbPath": "dbpath"}, "setParameter")
+    assert dict(read(lines(MONGOD_CONF.partition("systemLog")[0]))) == {"dbpath": "/var/lib/mongodb", "cache": "0.5"}
+    assert dict(read(lines("setParameter:\n  a: 1\n"))) == {"setParameter.a": "1"}
+
+
+def test_a_users_xml_has_the_settings_of_its_default_profile():
+    text = "<yandex><users><default><password>x</password></default></users><profiles><default>\n"
+    text += "<max_threads> 2 </max_threads><readonly/></default><other><max_threads>9</max_threads></other>"
+    assert dict(elements("profiles/default")(lines(f"{text}</profiles></yandex>"))) == {
+        "max_threads": "2",
+        "readonly": "",
+    }
+
+
 def test_a_memcached_conf_has_options():
     text = "# memory\n-m 64\n-t=4\n-d\n"
     assert dict(options({"-m": "memory", "-t": "threads", "-d": "daemon"})(lines(text))) == {
@@ -80,6 +114,14 @@ def test_a_memcached_conf_has_options():
     [
         (scalars("a"), "b:\n  - c: 1\n", "'b' has parts, and only settings of one value are read"),
         (scalars("a"), "b:1", "'b:1' is no setting: write name: value"),
+        (paths({"a.b": "c"}), "a:\n  b: 1\n  d: 2\n", "'a.d': dbdyno knows no option for it: leave it out"),
+        (paths({"a.b": "c"}), "a:\n  - b: 1\n", "'- b: 1' is no setting: write name: value"),
+        (elements("profiles/default"), "<a><b></a>", "is no XML: mismatched tag"),
+        (
+            elements("profiles/default"),
+            "<a><profiles><default><b><c/></b></default></profiles></a>",
+            "'b' has parts, and only settings of one value are read",
+        ),
         (options({"-m": "memory"}), "-v", "dbdyno gives no option -v; it gives -m"),
         (options_of_groups("mysqld"), "[mysqld]\n!includedir /etc/x", "other files are not read"),
         (options_of_groups("mysqld"), "[mysqld-8.0]\nx=1", "[mysqld-8.0] is for one version"),
@@ -120,14 +162,23 @@ def test_every_setting_that_is_dbdynos_own_is_named_at_once(tmp_path):
 
 
 def test_a_system_whose_files_are_not_read_says_so():
-    with pytest.raises(UserError, match="reads no configuration file of mongodb: give its settings here"):
-        system("mongodb?config=/etc/mongod.conf")
+    with pytest.raises(UserError, match="reads no configuration file of tidb: give its settings here"):
+        system("tidb?config=/etc/tidb.toml")
 
 
 def test_a_memcached_conf_of_debian_names_what_is_dbdynos_own(tmp_path):
     (tmp_path / "memcached.conf").write_text("-d\nlogfile /var/log/memcached.log\n-m 64\n-p 11211\n-l 127.0.0.1\n")
     with pytest.raises(UserError, match="sets daemon, logfile, port, listen, which dbdyno sets"):
         system(f"memcached?config={tmp_path}/memcached.conf")
+
+
+def test_a_mongod_conf_names_what_is_dbdynos_own(tmp_path):
+    (tmp_path / "mongod.conf").write_text(MONGOD_CONF)
+    with pytest.raises(UserError, match="sets dbpath, logpath, port, which dbdyno sets"):
+        system(f"mongodb?config={tmp_path}/mongod.conf")
+    (tmp_path / "mongod.conf").write_text("storage:\n  wiredTiger:\n    engineConfig:\n      cacheSizeGB: 0.5\n")
+    mongod = system(f"mongodb?config={tmp_path}/mongod.conf&wiredTigerCacheSizeGB=0.25&write=w1")
+    assert mongod.server_settings == {"wiredTigerCacheSizeGB": "0.25"}
 
 
 def test_a_setting_given_beside_the_file_goes_before_it(tmp_path):
@@ -149,6 +200,12 @@ def test_a_setting_given_beside_the_file_goes_before_it(tmp_path):
         ("mariadb", "[mysqld]\ninnodb-buffer-pool-size = 64M\n", "innodb_buffer_pool_size", str(64 << 20)),
         ("postgresql", "shared_buffers = 32MB\n", "shared_buffers", "32MB"),
         ("memcached", "-m 96\n-t 3\n", "num_threads", "3"),
+        (
+            "clickhouse",
+            "<yandex><profiles><default><max_threads>2</max_threads></default></profiles></yandex>",
+            "max_threads",
+            "2",
+        ),
     ],
 )
 def test_its_settings_are_in_force(started, tmp_path, name, text, setting, value):

@@ -58,6 +58,18 @@ def test_each_write_concern_is_the_servers_and_rows_are_loaded(started, mongod, 
 
 
 @pytest.mark.systems
+def test_a_file_of_settings_is_given_as_options(started, mongod):
+    need("ferretdb")
+    (mongod.parent / "mongod.conf").write_text(
+        "storage:\n  journal:\n    commitIntervalMs: 50\nsetParameter:\n  a: b\n"
+    )
+    server = started(f"mongodb?binary={mongod}&config={mongod.parent}/mongod.conf")
+    assert {"--journalCommitInterval=50", "--setParameter a=b"} <= set(server.started_with()["mongodb"])
+    settings = {"journalCommitInterval": "50", "setParameter.a": "b"}
+    assert server.origins()["mongodb"]["config"]["settings"] == settings
+
+
+@pytest.mark.systems
 def test_an_option_that_it_does_not_have_is_said_in_its_words(started, mongod):
     with pytest.raises(UserError, match=r"mongodb did not start: .*unrecognized arguments: --bogus=1"):
         started(f"mongodb?binary={mongod}&bogus=1")

@@ -12,6 +12,7 @@ from dbdyno.results.stated import ServerStated
 from dbdyno.systems.analyst import Analyst
 from dbdyno.systems.analytic.clickhouse_analyst import ClickHouseAnalyst, ClickHouseError
 from dbdyno.systems.base import Durability, Launch
+from dbdyno.systems.builds.config import elements
 from dbdyno.systems.builds.layout import Layout, beside
 from dbdyno.systems.running.endpoint import Endpoint
 from dbdyno.systems.running.process import PrivateDirectory, ServerProcess, find_program
@@ -68,6 +69,7 @@ class ClickHouse(Server):
         beside("clickhouse-server"),
         re.compile(r"^ClickHouse (?:\w+ )*version (?P<version>[\d.]+\d)", re.MULTILINE),
         subcommand=("server",),
+        config=elements("profiles/default"),
     )
     reserved = PRIVATE | {"http_port", "listen_host", "path", "profile"}
     driver_errors = (ClickHouseError, OSError)

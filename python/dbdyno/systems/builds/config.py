@@ -6,6 +6,7 @@ import shlex
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from pathlib import Path
+from xml.etree import ElementTree
 
 from dbdyno.errors import UserError
 from dbdyno.experiment.bounds import read_bounded
@@ -119,6 +120,50 @@ def scalars(*structured: str) -> Reader:
                 raise ValueError(f"'{text}' is no setting: write name: value")
             if value.strip() or key in structured:
                 yield key, _unquoted(value.strip())
+
+    return read
+
+
+def paths(settings: Mapping[str, str], *kept: str) -> Reader:
+    """Return the reader of files such as mongod.conf, in which sections nest by how far they are indented.
+
+    settings: path of a value, `storage.engine`, to the name of its setting. kept: sections whose paths are the names.
+    """
+
+    def read(lines: Iterable[str]) -> Iterator[tuple[str, str]]:
+        above: list[tuple[int, str]] = []
+        for line in lines:
+            text = line.partition(" #")[0].strip()
+            if not text or text.startswith("#") or text == "---":
+                continue
+            indent = len(line) - len(line.lstrip(" "))
+            key, colon, value = text.partition(":")
+            if not colon or (value and not value.startswith(" ")) or key.startswith(("-", "\t")):
+                raise ValueError(f"'{text}' is no setting: write name: value")
+            above = [(at, name) for at, name in above if at < indent]
+            path = ".".join([*(name for _, name in above), key])
+            if not value.strip():
+                above.append((indent, key))
+            elif path in settings or path.partition(".")[0] in kept:
+                yield settings.get(path, path), _unquoted(value.strip())
+            else:
+                raise ValueError(f"'{path}': dbdyno knows no option for it: leave it out")
+
+    return read
+
+
+def elements(path: str) -> Reader:
+    """Return the reader of files such as ClickHouse's users.xml: the elements below this path are its settings."""
+
+    def read(lines: Iterable[str]) -> Iterator[tuple[str, str]]:
+        try:
+            root = ElementTree.fromstring("\n".join(lines))
+        except ElementTree.ParseError as error:
+            raise ValueError(f"is no XML: {error}") from None
+        for element in root.iterfind(f"{path}/*"):
+            if len(element):
+                raise ValueError(f"'{element.tag}' has parts, and only settings of one value are read")
+            yield element.tag, (element.text or "").strip()
 
     return read
 

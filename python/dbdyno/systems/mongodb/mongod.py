@@ -10,6 +10,7 @@ from dbdyno.errors import UserError
 from dbdyno.results.stated import ServerStated
 from dbdyno.systems.answers import Answer
 from dbdyno.systems.base import Durability, Launch, Room
+from dbdyno.systems.builds.config import paths
 from dbdyno.systems.builds.layout import Layout, beside
 from dbdyno.systems.mongodb.mongodb import UNACKNOWLEDGED, MongoServer, client_module
 from dbdyno.systems.mongodb.no_answer import NoAnswer
@@ -33,6 +34,35 @@ RESERVED = frozenset(
 )
 """Options that say where the server is, who gets in and what it belongs to."""
 _SET, _DATABASE, _PARAMETER = "dbdyno", "dbdyno", "setParameter."
+OF_FILE = {
+    "storage.engine": "storageEngine",
+    "storage.syncPeriodSecs": "syncdelay",
+    "storage.journal.commitIntervalMs": "journalCommitInterval",
+    "storage.wiredTiger.engineConfig.cacheSizeGB": "wiredTigerCacheSizeGB",
+    "storage.wiredTiger.engineConfig.journalCompressor": "wiredTigerJournalCompressor",
+    "storage.wiredTiger.collectionConfig.blockCompressor": "wiredTigerCollectionBlockCompressor",
+    "storage.wiredTiger.indexConfig.prefixCompression": "wiredTigerIndexPrefixCompression",
+    "replication.oplogSizeMB": "oplogSize",
+    "operationProfiling.slowOpThresholdMs": "slowms",
+    "net.maxIncomingConnections": "maxConns",
+    "processManagement.timeZoneInfo": "timeZoneInfo",
+    "storage.dbPath": "dbpath",
+    "net.port": "port",
+    "net.bindIp": "bind_ip",
+    "net.bindIpAll": "bind_ip_all",
+    "net.tls.mode": "tlsMode",
+    "net.unixDomainSocket.enabled": "nounixsocket",
+    "replication.replSetName": "replSet",
+    "processManagement.fork": "fork",
+    "processManagement.pidFilePath": "pidfilepath",
+    "security.authorization": "auth",
+    "security.keyFile": "keyFile",
+    "sharding.clusterRole": "shardsvr",
+    "systemLog.destination": "logpath",
+    "systemLog.path": "logpath",
+    "systemLog.logAppend": "logpath",
+}
+"""Paths in mongod.conf, and the option for each; from `storage.dbPath` on they are dbdyno's own to give."""
 _PROMISES = {
     "majority": Durability("D2", "write=majority: the only member has flushed its journal when it acknowledges"),
     "journaled": Durability("D2", "write=journaled: the journal is flushed before a write is acknowledged (j: true)"),
@@ -51,7 +81,12 @@ class MongoDB(MongoServer):
     what = "MongoDB by its path (binary=/usr/bin/mongod; write=majority, journaled, w1, unacknowledged)"
     own_settings: ClassVar[tuple[str, ...]] = ("write", "connect")
     writes = tuple(CONCERNS)
-    layout = Layout("binary", beside("mongod"), re.compile(r"^db version v(?P<version>\S+)", re.MULTILINE))
+    layout = Layout(
+        "binary",
+        beside("mongod"),
+        re.compile(r"^db version v(?P<version>\S+)", re.MULTILINE),
+        config=paths(OF_FILE, "setParameter"),
+    )
     reserved = PRIVATE | RESERVED
     room: ClassVar[Mapping[str, Room]] = {}
     storage: ClassVar[Storage] = Storage(1.5, 40, empty_bytes=300_000_000)
