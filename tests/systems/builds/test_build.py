@@ -15,7 +15,7 @@ from dbdyno.systems import SYSTEMS, missing, missing_packages
 from dbdyno.systems.builds.build import find_build
 from dbdyno.systems.builds.layout import Layout, beside
 from dbdyno.systems.postgresql.postgresql import programs
-from helpers import need, system
+from helpers import need, need_program, system
 from systems.builds.scripts import copied, script
 from systems.load import rows_read
 
@@ -120,6 +120,23 @@ def test_a_mariadb_at_its_base_directory_starts(started):
 
 
 @pytest.mark.versions
+def test_a_library_that_one_of_the_build_needs_is_named(folder):
+    need_program("gcc", "gcc")
+    (folder / "lib").mkdir()
+    (folder / "main.c").write_text("int main(void) { return 0; }\n")
+    shared = ("gcc", "-shared", "-fPIC", "-Wl,--no-as-needed", "main.c")
+    inner, outer = "lib/libinner.so.1", "lib/libouter.so.1"
+    for command in (
+        (*shared, "-Wl,-soname,libinner.so.1", "-o", inner),
+        (*shared, "-Wl,-soname,libouter.so.1", "-o", outer, inner),
+        ("gcc", "main.c", "-Wl,--no-as-needed", "-Wl,-rpath-link,lib", "-o", "redis-server", outer),
+    ):
+        subprocess.run(command, cwd=folder, check=True)
+    (folder / inner).unlink()
+    with pytest.raises(UserError, match=r"redis-server needs libinner\.so\.1: apt install"):
+        system(f"redis?binary={folder}/redis-server")
+
+
 def test_a_mysql_copied_elsewhere_starts_with_its_own_libraries(started, folder):
     need("mysql@5.6")
     shutil.copytree(system("mysql@5.6").installation().folder, folder / "mysql")

@@ -134,8 +134,8 @@ def _refuse_what_cannot_run(label: str, layout: Layout, folder: Path, server: Pa
         raise UserError(f"{label}: {server} is a program for {of}, and this host is {ours or platform.machine()}")
     if of is None:
         return
-    own = {file.name for path in _own_libraries(layout, folder, server) for file in path.iterdir()}
-    lacking = sorted(name for name, path in needed_libraries(server).items() if path is None and name not in own)
+    needed = needed_libraries(server, _own_libraries(layout, folder, server))
+    lacking = sorted(name for name, path in needed.items() if path is None)
     if lacking:
         packages = " ".join(LIBRARY_PACKAGES.get(library, f"(what has {library})") for library in lacking)
         raise UserError(f"{label}: {server} needs {', '.join(lacking)}: apt install {packages}")

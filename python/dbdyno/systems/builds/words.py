@@ -49,10 +49,13 @@ def _words(argv: tuple[str, ...], of: Stamp, libraries: str) -> str:
     return said.decode(errors="replace").strip()
 
 
-def needed_libraries(program: Path) -> dict[str, str | None]:
-    """Return the shared libraries of a program: name to path, or None if the host has it nowhere."""
+def needed_libraries(program: Path, libraries: Iterable[Path] = ()) -> dict[str, str | None]:
+    """Return the shared libraries of a program and of these: name to path, or None if it is nowhere.
+
+    libraries: folders of shared libraries that go before the host's.
+    """
     needed: dict[str, str | None] = {}
-    for line in words_of(["ldd", str(program)], program).splitlines():
+    for line in words_of(["ldd", str(program)], program, libraries).splitlines():
         name, arrow, path = line.strip().partition(" => ")
         if arrow:
             needed[Path(name).name] = None if path == "not found" else path.partition(" (")[0]
