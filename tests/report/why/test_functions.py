@@ -39,5 +39,21 @@ def test_a_thread_that_always_waits_explains_nothing(pairs):
     assert functions(pairs(_stacks(50))) == []
 
 
+def test_a_client_that_waits_for_its_server_explains_nothing(pairs):
+    def put(label, folder, trial):
+        _stacks(50)(label, folder, trial)
+        waited_us = RATES[label] * 5 * (500 if label == "slow" else 50)
+        (folder / "profile" / "client-off-cpu.folded").write_text(f"main;syscall;schedule_[k] {waited_us}\n")
+
+    assert functions(pairs(put)) == []
+
+    def put_inside(label, folder, trial):
+        put(label, folder, trial)
+        trial["embedded"] = True
+
+    (function,) = functions(pairs(put_inside))
+    assert function.name == "syscall, waiting (client)"
+
+
 def test_without_stacks_there_is_no_function(pairs):
     assert functions(pairs()) == []

@@ -53,3 +53,18 @@ def test_a_setting_that_only_one_side_gives_and_no_server_shows_is_named(pairs):
 
     (setting,) = settings(pairs(put))
     assert (setting.name, setting.before, setting.after) == ("hidden", ABSENT, "on")
+
+
+def test_the_path_of_a_build_within_a_value_is_no_difference(pairs):
+    def put(label, _, trial):
+        root = f"/opt/{label}"
+        server = trial["servers"][0]
+        server["build"] = {"setting": "basedir", "path": f"{root}/bin/mysqld", "version": "8.0"}
+        server["effective_settings"] = {
+            "basedir": f"{root}/",
+            "charsets": f"{root}/share/charsets/",
+            "plugins": f"{root}/lib/{label}",
+        }
+        trial["settings"] = {"basedir": root}
+
+    assert [setting.name for setting in settings(pairs(put))] == ["basedir", "plugins"]

@@ -12,6 +12,8 @@ from dbdyno.results.model import Trial
 from dbdyno.results.profile import is_profiled
 
 KERNEL = "_[k]"
+CLIENT_WAITS = "client-off-cpu"
+"""The kind of stacks in which the load client waits."""
 _WAYS = {"on": "running", "off": "waiting"}
 
 
@@ -24,6 +26,9 @@ def functions(pairs: Pairs) -> list[Evidence]:
         return []
     sides = [_profiles(pairs.side(which)) for which in (0, 1)]
     kinds = sorted(set.intersection(*({kind for profile in side for kind in profile.stacks} for side in sides)))
+    if not all(trial.embedded for pair in pairs.trials for trial in pair):
+        # A client waits for its server: why the server takes longer, the server's own stacks tell.
+        kinds = [kind for kind in kinds if kind != CLIENT_WAITS]
     changes = [evidence for kind in kinds for evidence in _changes(kind, sides, pairs.time_us)]
     return sorted(changes, key=lambda evidence: -(evidence.share or 0.0))
 

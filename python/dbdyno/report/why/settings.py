@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
+from pathlib import Path
 
 from dbdyno.contract import JsonObject
 from dbdyno.report.why.evidence import Evidence, Pairs
@@ -15,12 +16,18 @@ _MOST_CHARACTERS = 60
 
 
 def settings(pairs: Pairs) -> list[Evidence]:
-    """Return the effective settings that differ; those that the experiment gives come first."""
+    """Return the effective settings that differ; those that the experiment gives come first.
+
+    A value that has the path of its build differs only if the rest of it does.
+    """
     by_side = [_constant(map(_effective_settings, pairs.side(which))) for which in (0, 1)]
     given = {name for which in (0, 1) for trial in pairs.side(which) for name in trial.facts.settings or {}}
     both = {*by_side[0]} & {*by_side[1]} | given
     names = [name for name in dict.fromkeys([*by_side[0], *by_side[1]]) if name in both]
     names = [name for name in names if by_side[0].get(name) != by_side[1].get(name)]
+    folders = [_build_folders(pairs.side(which)) for which in (0, 1)]
+    values = [{name: _without(side.get(name), of) for name in names} for side, of in zip(by_side, folders, strict=True)]
+    names = [name for name in names if name.rpartition(" ")[2] in given or values[0][name] != values[1][name]]
     names.sort(key=lambda name: name.rpartition(" ")[2] not in given)
     return [
         Evidence("setting", name, *_both(by_side, name), note=GIVEN if name.rpartition(" ")[2] in given else "")
@@ -36,6 +43,18 @@ def versions(pairs: Pairs) -> list[Evidence]:
         for name in by_side[0]
         if name in by_side[1] and by_side[0][name] != by_side[1][name]
     ]
+
+
+def _build_folders(trials: Sequence[Trial]) -> list[str]:
+    """Return the folders of the builds that were started from a path, the deepest first."""
+    paths = {str(server.build["path"]) for trial in trials for server in trial.facts.known_servers if server.build}
+    return [str(folder) for path in sorted(paths) for folder in list(Path(path).parents)[:2]]
+
+
+def _without(value: str | None, folders: Sequence[str]) -> str | None:
+    for folder in folders:
+        value = value and value.replace(folder, "")
+    return value and value.rstrip("/")
 
 
 def _both(sides: Sequence[Mapping[str, str]], name: str) -> tuple[str, str]:
