@@ -45,7 +45,7 @@ def test_systems_that_only_settings_or_labels_tell_apart(tmp_path):
     read = read_systems(["mariadb?a=1", "mariadb?a=2", {"system": "mariadb?a=3", "label": "mariadb, reloaded"}])
     assert [spec.label for spec in read] == ["mariadb a=1", "mariadb a=2", "mariadb, reloaded"]
     for value, spec in zip("123", read, strict=True):
-        words = repeating(placed(tmp_path, "dbdyno run point-get --rows 100", **facts_of(spec)))
+        words = repeating(placed(tmp_path, "dbdyno run point-get", **facts_of(spec)))
         assert words == ["dbdyno", "run", "point-get", "--system", f"mariadb?a={value}"]
 
 
@@ -53,6 +53,10 @@ def test_the_client_library_is_named_apart_from_its_system(tmp_path):
     driven = {"system": "redis", "label": "redis via redis-py", "client": "redis-py"}
     words = repeating(placed(tmp_path, "dbdyno run point-get", **driven))
     assert words == ["dbdyno", "run", "point-get", "--system", "redis", "--set", "client=redis-py"]
+    several = 'dbdyno run point-get --set \'client=["native", "redis-py"]\''
+    assert repeating(placed(tmp_path, several, **driven)) == words
+    native = driven | {"label": "redis", "client": NATIVE}
+    assert repeating(placed(tmp_path, several, **native)) == words[:-2]
     program = {"system": "mariadb", "label": "mariadb", "client": "sysbench"}
     assert "--set" not in repeating(placed(tmp_path, "dbdyno run sysbench", **program))
     assert "--set" not in repeating(placed(tmp_path, "dbdyno run point-get", **driven | {"client": NATIVE}))
@@ -78,6 +82,34 @@ def test_a_url_that_only_the_file_names_is_left_to_the_file(tmp_path):
     given = ["--system", "unix://:***@/run/redis.sock?db=0"]
     words = repeating(placed(tmp_path, shlex.join(["dbdyno", "run", "game", *given]), **attached))
     assert words == ["dbdyno", "run", "game", *given]
+
+
+def test_the_options_that_the_load_depends_on_are_repeated(tmp_path):
+    load = "--rows 100 --seconds=5 --warmup auto --scale small --seed 7 --set cpus.client=[0]"
+    other = "--clients 1,8 --repeat 5 --out elsewhere --quiet --profile --keep --confirm-limit"
+    words = repeating(placed(tmp_path, f"dbdyno run point-get {other} --system mariadb {load}", system="mariadb"))
+    assert words == ["dbdyno", "run", "point-get", "--system", "mariadb", *load.replace("=5", " 5").split()]
+
+
+def test_options_that_will_be_added_replace_those_of_the_run(tmp_path):
+    command = "dbdyno run point-get --set rate=1000 --set memory_limit=64M --set observe=false"
+    run = placed(tmp_path, command, system="redis")
+    again = ["dbdyno", "run", "point-get", "--system", "redis"]
+    assert repeating(run, ("--rate", "2000")) == [*again, "--set", "memory_limit=64M", "--set", "observe=false"]
+    changed = ("--set", "memory_limit=128M")
+    assert repeating(run, changed) == [*again, "--set", "rate=1000", "--set", "observe=false"]
+
+
+@pytest.mark.parametrize("option", ["--rate 50%,90%", "--find-rate 'p99 < 5ms'"])
+def test_a_trial_of_several_rates_and_pipelines_repeats_its_own(tmp_path, option):
+    again = ["dbdyno", "run", "point-get", "--system", "redis"]
+    command = f"dbdyno run point-get {option}"
+    closed = placed(tmp_path, command, system="redis")
+    assert repeating(closed) == again
+    open_loop = placed(tmp_path, command, system="redis", rate={"per_s": 1_250_000.0})
+    assert repeating(open_loop) == [*again, "--rate", "1250000"]
+    pipelined = placed(tmp_path, "dbdyno run point-get --pipeline 1,8", system="redis", pipeline=8)
+    assert repeating(pipelined) == [*again, "--pipeline", "8"]
 
 
 @pytest.mark.parametrize("command", ["dbdyno compare a b", "dbdyno run --resume last", "other run x", "dbdyno run"])

@@ -28,12 +28,15 @@ def steps(folder, limit, columns=None, **about):
     return [(step.why, step.command) for step in next_steps(placed, decided)]
 
 
-AGAIN = "dbdyno run point-get --system 'mariadb?a=1' --clients 16"
+AGAIN = "dbdyno run point-get --system 'mariadb?a=1' --rows 100 --clients 16"
 
 
 def test_the_same_load_with_one_thing_changed(run):
     assert steps(run, "lock") == [
-        ("see whether fewer clients reach as much", "dbdyno run point-get --system 'mariadb?a=1' --clients 4,16")
+        (
+            "see whether fewer clients reach as much",
+            "dbdyno run point-get --system 'mariadb?a=1' --rows 100 --clients 4,16",
+        )
     ]
     assert steps(run, "host-cpu") == [
         (
@@ -44,6 +47,13 @@ def test_the_same_load_with_one_thing_changed(run):
     assert steps(run, "host-cpu", client_cpus=[0], server_cpus=[1]) == []
     assert steps(run, "neighbour") == [("see what else runs on this host, and stop it", "dbdyno doctor")]
     assert steps(run, "memory", memory_limit_bytes=64 << 20)[0][1] == f"{AGAIN} --set memory_limit=128M"
+
+
+def test_groups_of_clients_keep_the_numbers_of_the_file(run):
+    groups = [{"name": "readers", "number": 2, "rate": None, "think_time": None, "start_s": 0}]
+    assert steps(run, "lock", client_groups=groups) == steps(run, "network", client_groups=groups) == []
+    ((_, profile), _) = steps(run, "server-cpu", client_groups=groups)
+    assert profile == "dbdyno run point-get --system 'mariadb?a=1' --rows 100 --profile"
 
 
 def test_the_setting_that_should_move_it(run):

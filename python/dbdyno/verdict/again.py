@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 import shlex
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from itertools import pairwise
 from urllib.parse import quote
 
@@ -12,18 +12,28 @@ from dbdyno.results.model import Trial
 from dbdyno.results.read import read_command
 
 _USER = re.compile(r"(?<=://)[^/@]*@")
+_OF_EVERY_TRIAL = frozenset(("--scale", "--rows", "--seed", "--seconds", "--warmup", "--csv", "--hosts", "--set"))
+"""Options of a run that the load of each of its trials depends on."""
+_RATES = ("--rate", "--find-rate")
 
 
-def repeating(trial: Trial) -> list[str] | None:
-    """Return the words of the command; `None` if its run does not say how it was started."""
+def repeating(trial: Trial, changed: Sequence[str] = ()) -> list[str] | None:
+    """Return the words of the command; `None` if its run does not say how it was started.
+
+    Args:
+        trial: with its run's folder, which has the command.
+        changed: the options that will be added. They replace the run's own.
+    """
     words = _command(trial)
     if words[:2] != ["dbdyno", "run"] or len(words) < 3 or words[2].startswith("-"):
         return None
     # A program such as sysbench is its workload's own, and is not chosen.
     is_library = trial.label.endswith(f" via {trial.facts.client}")
-    client = ["--set", f"client={trial.facts.client}"] if is_library else []
-    systems = [system_of(trial)] if _is_known(trial) else _given(trial)
-    return ["dbdyno", "run", words[2], *(word for system in systems for word in ("--system", system)), *client]
+    client = [("--set", f"client={trial.facts.client}")] if is_library else []
+    replaced = {"client", *(_key(*option) for option in _options(changed))}
+    load = [option for option in _load(trial, words) if _key(*option) not in replaced]
+    systems = [("--system", system) for system in ([system_of(trial)] if _is_known(trial) else _given(trial))]
+    return [*words[:3], *(word for option in [*systems, *load, *client] for word in option)]
 
 
 def system_of(trial: Trial) -> str:
@@ -64,13 +74,34 @@ def _command(trial: Trial) -> list[str]:
     return shlex.split(command) if command else []
 
 
-def _given(trial: Trial) -> Iterator[str]:
-    """Yield the systems that the run's command names."""
-    for option, value in pairwise([*_command(trial), ""]):
-        if option == "--system":
-            yield value
-        elif option.startswith("--system="):
-            yield option.partition("=")[2]
+def _load(trial: Trial, words: Sequence[str]) -> Iterator[tuple[str, str]]:
+    """Yield the options that the trial's load depends on: the run's, but the trial's own rate and pipeline."""
+    per_s = (trial.facts.rate or {}).get("per_s")
+    for option, value in _options(words):
+        if option in _OF_EVERY_TRIAL:
+            yield option, value
+        elif option in _RATES and per_s:
+            yield "--rate", f"{per_s:.10g}"
+        elif option == "--pipeline":
+            yield option, str(trial.facts.pipeline)
+
+
+def _options(words: Sequence[str]) -> Iterator[tuple[str, str]]:
+    """Yield each option with its value; an option that takes none has the next word, which its reader ignores."""
+    for word, following in pairwise([*words, ""]):
+        name, equals, value = word.partition("=")
+        if name.startswith("--"):
+            yield name, value if equals else following
+
+
+def _key(option: str, value: str) -> str:
+    """Return the key of the file that an option sets."""
+    return value.partition("=")[0] if option == "--set" else option.removeprefix("--")
+
+
+def _given(trial: Trial) -> list[str]:
+    """Return the systems that the run's command names."""
+    return [value for option, value in _options(_command(trial)) if option == "--system"]
 
 
 def _users(trial: Trial) -> dict[str, str]:

@@ -54,16 +54,17 @@ def next_steps(trial: Trial, decided: Limited) -> tuple[NextStep, ...]:
 
     Nothing for a trial whose run does not say how it was started, or that was recorded without its run.
     """
-    again = repeating(trial)
-    if again is None:
+    if repeating(trial) is None:
         return ()
     steps = [*_BY_LIMIT.get(decided.limit, _nothing)(trial), *_lever(trial, decided.limit), *_confirm(trial, decided)]
-    return tuple(NextStep(step.why, step.command or _command(trial, again, step.options or ())) for step in steps)
+    return tuple(NextStep(step.why, step.command or _command(trial, step.options or ())) for step in steps)
 
 
-def _command(trial: Trial, again: list[str], options: tuple[str, ...]) -> str:
-    clients = [] if "--clients" in options else ["--clients", str(trial.facts.clients)]
-    return shlex.join([*again, *clients, *options])
+def _command(trial: Trial, options: tuple[str, ...]) -> str:
+    # The file numbers groups of clients itself.
+    is_known = "--clients" in options or trial.facts.client_groups
+    clients = [] if is_known else ["--clients", str(trial.facts.clients)]
+    return shlex.join([*(repeating(trial, options) or ()), *clients, *options])
 
 
 def _nothing(_: Trial) -> Iterator[Step]:
@@ -106,13 +107,14 @@ def _who_answers(trial: Trial) -> Iterator[Step]:
 
 def _fewer_clients(trial: Trial) -> Iterator[Step]:
     clients = trial.facts.clients or 1
-    if clients > 1:
+    if clients > 1 and not trial.facts.client_groups:
         yield Step("see whether fewer clients reach as much", ("--clients", f"{max(1, clients // 4)},{clients}"))
 
 
 def _more_clients(trial: Trial) -> Iterator[Step]:
     clients = trial.facts.clients or 1
-    yield Step("see whether more clients hide the network delay", ("--clients", f"{clients},{4 * clients}"))
+    if not trial.facts.client_groups:
+        yield Step("see whether more clients hide the network delay", ("--clients", f"{clients},{4 * clients}"))
 
 
 def _higher_rate(trial: Trial) -> Iterator[Step]:
