@@ -37,7 +37,10 @@ def hosts(certificates):
 
 @pytest.fixture
 def start_worker(certificates, tmp_path, fake_load):
-    """Return a function that runs `dbdyno worker`, and ends those that it started."""
+    """Return a function that runs `dbdyno worker`, and kills those that it started.
+
+    A signal that can be handled ends one that looks for a run only after the seconds in which it tries to join.
+    """
     workers = []
 
     def start(hosts, name, folder=certificates, program=None, role="client"):
@@ -51,8 +54,7 @@ def start_worker(certificates, tmp_path, fake_load):
 
     yield start
     for worker in workers:
-        worker.send_signal(signal.SIGCONT)
-        worker.terminate()
+        worker.kill()
     for worker in workers:
         worker.wait()
 
@@ -74,6 +76,16 @@ def test_workers_join_and_are_known_by_name_and_join_the_next_run_too(hosts, sta
             scheduler = crew._cluster.scheduler
             assert (scheduler.allowed_failures, scheduler.worker_ttl) == (0, 10)
             assert not scheduler.tasks
+
+
+def test_a_signal_ends_a_worker_that_has_joined(hosts, start_worker):
+    table = hosts("c1")
+    worker = start_worker(table, "c1")
+    with crew_of(table) as crew:
+        crew.wait(never)
+        worker.send_signal(signal.SIGTERM)
+        assert worker.wait(timeout=60) == 0
+        wait_until(lambda: not crew._members())
 
 
 def test_a_worker_that_is_killed_is_missed_and_one_that_comes_back_is_taken(hosts, start_worker):
