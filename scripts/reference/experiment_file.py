@@ -2,15 +2,17 @@
 
 import json
 from collections.abc import Iterator
+from math import isinf
 from types import NoneType, UnionType
 from typing import Annotated, Any, Literal, Union, get_args, get_origin
 
-from annotated_types import Ge, Le, Lt
+from annotated_types import Ge, Gt, Le, Lt
 from pydantic import BaseModel, BeforeValidator
 from pydantic.fields import FieldInfo
 from scripts.reference.attributes import documented_attributes
 from scripts.reference.markdown import code, codes, page, prose, table
 
+from dbdyno.experiment.access import Access
 from dbdyno.experiment.events import Event
 from dbdyno.experiment.factors import FACTORS
 from dbdyno.experiment.groups import Group
@@ -20,6 +22,7 @@ from dbdyno.experiment.model import Experiment
 from dbdyno.experiment.own_workload import KEYS, OwnWorkload
 from dbdyno.experiment.rate import Rate
 from dbdyno.experiment.scale import SCALES, SIZED
+from dbdyno.experiment.sizes import Size
 from dbdyno.experiment.system_spec import SystemSpec
 from dbdyno.experiment.think_time import ThinkTime
 from dbdyno.experiment.variant import Cpus
@@ -33,7 +36,7 @@ An experiment is one TOML file. `dbdyno run FILE` runs it; `--set KEY=VALUE` ove
 OF_TYPES = {
     bool: "`true` or `false`",
     int: "whole number",
-    float: "percentage, as text",
+    float: "number",
     str: "text",
     Rate: "rate",
     Limit: "limit",
@@ -41,6 +44,8 @@ OF_TYPES = {
     WorkloadSpec: "workload",
     tuple[Bound, ...]: "table of limits",
 }
+BRIEF = {Access: "text", Size: "number"}
+"""The short form of a table: a value alone."""
 SHAPES = """
 ```toml
 rate = 20000                                         # transactions per second
@@ -125,6 +130,7 @@ def experiment_file_page() -> str:
         table(("Key", "Value", "Default", "Meaning"), _rows(Group, documented_attributes(Group))),
         "### think_time",
         table(HEAD, _rows(ThinkTime)),
+        prose('`mean` counts microseconds, or is a text such as `"2ms"`.'),
         "## Own workloads",
         own,
         table(HEAD, _rows(OwnWorkload)),
@@ -138,7 +144,7 @@ def _rows(model: type[BaseModel], meanings: dict[str, str] | None = None) -> Ite
         if model is Experiment and name == "groups":
             # It is what `[[clients]]` of a file becomes.
             continue
-        row = code(name), _value(info.annotation, info.metadata), _default(info)
+        row = code(info.alias or name), _value(info.annotation, info.metadata), _default(info)
         yield (*row, meanings[name]) if meanings is not None else row
 
 
@@ -152,8 +158,15 @@ def _value(annotation: Any, metadata: list[Any]) -> str:
     if origin in (list, dict, Literal):
         return _collection(origin, arguments, metadata)
     if isinstance(annotation, type) and issubclass(annotation, BaseModel):
-        return "text or table" if any(isinstance(step, BeforeValidator) for step in metadata) else "table"
+        return f"{BRIEF[annotation]} or table" if _is_converted(metadata) else "table"
+    if annotation is float and _is_converted(metadata):
+        return "percentage, as text"
     return f"{OF_TYPES[annotation]}{_bounds(metadata)}"
+
+
+def _is_converted(metadata: list[Any]) -> bool:
+    """Return whether a value may be written in another form than the one it is kept in."""
+    return any(isinstance(step, BeforeValidator) for step in metadata)
 
 
 def _collection(origin: Any, arguments: tuple[Any, ...], metadata: list[Any]) -> str:
@@ -163,21 +176,29 @@ def _collection(origin: Any, arguments: tuple[Any, ...], metadata: list[Any]) ->
     if origin is dict:
         return f"table of {_value(arguments[1], [])}"
     item = _value(arguments[0], [])
-    takes_one = any(isinstance(step, BeforeValidator) for step in metadata)
-    return f"{item}, one or a list" if takes_one else f"list of {item}"
+    return f"{item}, one or a list" if _is_converted(metadata) else f"list of {item}"
 
 
 def _bounds(metadata: list[Any]) -> str:
     """Return the least and the greatest value of a number."""
-    least = next((bound.ge for bound in metadata if isinstance(bound, Ge)), None)
-    most = next((bound.le for bound in metadata if isinstance(bound, Le)), None)
-    below = next((bound.lt for bound in metadata if isinstance(bound, Lt)), None)
-    words = [
-        f"≥ {least:,}" if least is not None else "",
-        f"≤ {most:,}" if most is not None else f"< {_power(below)}" if below is not None else "",
-    ]
-    said = ", ".join(filter(None, words))
-    return f", {said}" if said else ""
+    said = []
+    for bound in _constraints(metadata):
+        match bound:
+            case Ge(ge=value):
+                said.append(f"≥ {value:,}")
+            case Gt(gt=value) if not isinf(value):
+                said.append(f"> {value:,}")
+            case Le(le=value):
+                said.append(f"≤ {value:,}")
+            case Lt(lt=value) if not isinf(value):
+                said.append(f"< {_power(value)}")
+    return "".join(f", {words}" for words in said)
+
+
+def _constraints(metadata: list[Any]) -> Iterator[Any]:
+    """Yield the constraints of a type; inside a union pydantic leaves them in a field of their own."""
+    for step in metadata:
+        yield from step.metadata if isinstance(step, FieldInfo) else [step]
 
 
 def _power(number: int) -> str:
