@@ -1,8 +1,8 @@
 """A pooler of connections in front of a server: `via(pgbouncer, postgresql)`."""
 
 from dataclasses import replace
-from typing import Any
 
+from dbdyno.contract import StoreDocument
 from dbdyno.errors import UserError
 from dbdyno.experiment.system_spec import SystemSpec
 from dbdyno.experiment.workloads import OPERATIONS
@@ -38,5 +38,5 @@ class Via(Fronted):
         self.server.start(launch)
         self.pooler.serve(self.server.endpoint, replace(launch, data=None))
 
-    def store_plan(self, secrets: list[str]) -> dict[str, Any]:
+    def store_plan(self, secrets: list[str]) -> StoreDocument:
         return {**self.server.store_plan(secrets), "address": self.pooler.endpoint.address()}

@@ -5,11 +5,13 @@ from __future__ import annotations
 import re
 import secrets as random_secrets
 import subprocess
-from typing import TYPE_CHECKING, Any, ClassVar
+from typing import TYPE_CHECKING, ClassVar
 
+from dbdyno.contract import StoreDocument
 from dbdyno.errors import RunFailed, UserError
 from dbdyno.experiment.system_spec import SystemSpec
 from dbdyno.results.stated import ServerStated
+from dbdyno.systems.answers import Answer
 from dbdyno.systems.base import Durability, Launch, numbers_of
 from dbdyno.systems.later import LaterModule
 from dbdyno.systems.running.endpoint import CONNECT_TIMEOUT_S, Endpoint
@@ -129,7 +131,7 @@ class PgBouncer(Server):
     def _answers(self) -> bool:
         return self.listens()
 
-    def _show(self, what: str) -> list[dict[str, Any]]:
+    def _show(self, what: str) -> list[Answer]:
         """Return the rows of a command of the console, which knows no prepared statements."""
         with psycopg.connect(
             host=self.endpoint.host,
@@ -167,5 +169,5 @@ class PgBouncer(Server):
             rows = [row for row in self._show("STATS") if row["database"] == self.endpoint.database]
         return {self.server_name: numbers_of(rows[0] if rows else {}, COUNTERS)}
 
-    def store_plan(self, secrets: list[str]) -> dict[str, Any]:
+    def store_plan(self, secrets: list[str]) -> StoreDocument:
         raise NotImplementedError("it stores nothing")
