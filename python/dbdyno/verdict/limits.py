@@ -195,9 +195,9 @@ _TABLE = (
         inside=engine.memory,
         rule=f"A control group was at {_percent(engine.NEAR_ITS_LIMIT)} of its limit, and read "
         f"{engine.REFAULTS_PER_TRANSACTION:g} evicted pages again per transaction. Or the host was short of memory for "
-        f"{_percent(engine.MEMORY_PRESSURE)} of the time (the kernel's pressure), and the server fetched "
-        f"{engine.REFAULTS_PER_TRANSACTION:g} pages of its own memory from a disk per transaction (major faults). "
-        "The pressure alone may be a neighbour's.",
+        f"{_percent(engine.MEMORY_PRESSURE)} of the time, and the server fetched "
+        f"{engine.REFAULTS_PER_TRANSACTION:g} pages of its own memory from a disk per transaction. These are "
+        "the kernel's pressure and its major faults. The pressure alone may be a neighbour's.",
         seen_as=_AT_WORK,
     ),
     Limit(
