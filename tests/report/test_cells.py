@@ -122,6 +122,7 @@ def test_two_builds_of_one_version_and_path_are_told_apart(two):
     assert list(cautions(side(first), side(first))) == []
     said = [text for text in cautions(side(first), side(other)) if "sha256" in text]
     assert [text.partition("sha256 ")[2][:12] for text in said] == ["a" * 12, "b" * 12]
+    assert any(text.endswith(" names no path") for text in cautions(side(first), side(two)))
 
 
 def test_a_history_follows_builds_wherever_they_lie(two):

@@ -238,7 +238,7 @@ def cautions(baseline: Side, candidate: Side) -> Iterator[str]:
     if builds[0] != builds[1]:
         # Two builds can state the same version, and a path can hold another build each day.
         for side, side_builds in zip((baseline, candidate), builds, strict=True):
-            yield f"{side.name} is {' and '.join(side_builds) or 'of no path'}"
+            yield f"{side.name} is {' and '.join(side_builds)}" if side_builds else f"{side.name} names no path"
     on_purpose = _differing(baseline, candidate)
     for name in (name for name in TRIAL_KEYS if name.replace("_", " ").removesuffix(" bytes") not in on_purpose):
         default = _DEFAULTS.get(name)

@@ -68,3 +68,17 @@ def test_the_path_of_a_build_within_a_value_is_no_difference(pairs):
         trial["settings"] = {"basedir": root}
 
     assert [setting.name for setting in settings(pairs(put))] == ["basedir", "plugins"]
+
+
+def test_another_client_library_is_a_version(pairs):
+    def put(label, folder, _):
+        records = folder / "records.jsonl"
+        library = f'{{"record": "hello", "library": "psycopg 3 (C library {label})"'
+        records.write_text(records.read_text().replace('{"record": "hello"', library, 1))
+
+    (version,) = versions(pairs(put))
+    assert (version.name, version.before, version.after) == (
+        "client library",
+        "psycopg 3 (C library fast)",
+        "psycopg 3 (C library slow)",
+    )

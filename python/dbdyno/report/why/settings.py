@@ -36,7 +36,7 @@ def settings(pairs: Pairs) -> list[Evidence]:
 
 
 def versions(pairs: Pairs) -> list[Evidence]:
-    """Return the servers whose version differs."""
+    """Return the servers whose version differs, and the client library if it does."""
     by_side = [_constant(map(_versions, pairs.side(which))) for which in (0, 1)]
     return [
         Evidence("version", name, *_both(by_side, name))
@@ -80,7 +80,9 @@ def _effective_settings(trial: Trial) -> dict[str, str]:
 def _versions(trial: Trial) -> dict[str, str]:
     servers = trial.facts.known_servers
     names = [f"server {number}" if len(servers) > 1 else "server" for number in range(1, len(servers) + 1)]
-    return {name: server.version for name, server in zip(names, servers, strict=True) if server.version}
+    versions = {name: server.version for name, server in zip(names, servers, strict=True) if server.version}
+    library = trial.recorded.hello.get("library") if trial.recorded.hello else None
+    return versions | ({"client library": str(library)} if library else {})
 
 
 def _constant(trials: Iterator[dict[str, str]]) -> dict[str, str]:
