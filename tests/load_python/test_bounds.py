@@ -46,7 +46,8 @@ def execute(library, behaviour):
 def test_whatever_a_server_does_to_a_library_is_bounded_and_told(library):
     if library == "mysqlclient" and not find_spec("MySQLdb"):
         pytest.skip("mysqlclient is not installed")
-    behaviours = {**hostile.ANYWHERE, **hostile.OF_PROTOCOL[LIBRARIES[library]]}
+    scheme = {"postgres": "postgresql"}.get(LIBRARIES[library], LIBRARIES[library])
+    behaviours = {**hostile.ANYWHERE, **hostile.OF_PROTOCOL[scheme]}
     with ThreadPoolExecutor(3) as pool:
         ended = pool.map(lambda behaviour: execute(library, behaviour), behaviours.values())
         for name, run_ended in zip(behaviours, ended, strict=True):

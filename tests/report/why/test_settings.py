@@ -73,8 +73,8 @@ def test_the_path_of_a_build_within_a_value_is_no_difference(pairs):
 def test_another_client_library_is_a_version(pairs):
     def put(label, folder, _):
         records = folder / "records.jsonl"
-        library = f'{{"record": "hello", "library": "psycopg 3 (C library {label})"'
-        records.write_text(records.read_text().replace('{"record": "hello"', library, 1))
+        library = f'{{"record":"hello","library":"psycopg 3 (C library {label})"'
+        records.write_text(records.read_text().replace('{"record":"hello"', library, 1))
 
     (version,) = versions(pairs(put))
     assert (version.name, version.before, version.after) == (
