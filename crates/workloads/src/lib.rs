@@ -26,6 +26,7 @@ mod tables;
 mod taobench;
 mod tpcc;
 mod trx_lifecycle;
+mod weights;
 mod workload;
 
 use dbdyno_model::{Choices, Failed, Operation, Operations, Statement, Step, Table};

@@ -8,6 +8,7 @@ use std::io::Write;
 use dbdyno_model::{Choices, Column, Failed, Index, Kind, Operation, Operations, Source, Step, Table, Value};
 
 use crate::options::Options;
+use crate::weights::{total, weighted};
 use crate::{Access, Check, Workload};
 
 /// The hot spot: 1,000 of the 18,000 customers, whom 90 % of the choices are of.
@@ -104,13 +105,8 @@ impl SmallBank {
 
     /// The index of a transaction in the mix.
     fn drawn(&self, choices: &mut Choices) -> usize {
-        let mut choice = choices.below(self.mix.iter().map(|(_, _, weight)| weight).sum());
-        let is_it = |&(_, _, weight): &(_, _, u64)| {
-            let is_below = choice < weight;
-            choice = choice.saturating_sub(weight);
-            is_below
-        };
-        self.mix.iter().position(is_it).unwrap_or_default()
+        let weight = |&(_, _, weight): &(_, _, u64)| weight;
+        weighted(self.mix, weight, choices.below(total(self.mix, weight)))
     }
 
     /// Two customers; they are the same only if there is no other.

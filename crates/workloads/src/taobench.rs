@@ -12,6 +12,7 @@ use crate::buffers::{give_back, lent};
 use crate::cumulative::{Cumulative, quantile};
 use crate::options::Options;
 use crate::reach::Insertions;
+use crate::weights::{total, weighted};
 use crate::{Check, Workload};
 
 const OBJECTS: usize = 0;
@@ -123,16 +124,10 @@ pub struct TaoBench {
     checks: [Check; 2],
 }
 
-/// One of these, as often as its weight says.
-fn weighted<T: Copy>(of: &[(T, u64)], number: u64) -> T {
-    let mut choice = number % of.iter().map(|(_, weight)| weight).sum::<u64>();
-    for &(item, weight) in of {
-        if choice < weight {
-            return item;
-        }
-        choice -= weight;
-    }
-    of[0].0
+/// The item that this number chooses, each as often as its weight says.
+fn chosen<T: Copy>(items: &[(T, u64)], number: u64) -> T {
+    let weight = |&(_, weight): &(T, u64)| weight;
+    items[weighted(items, weight, number % total(items, weight))].0
 }
 
 /// The edge that leads from an object: each has one.
@@ -146,7 +141,7 @@ struct Edge {
 impl Edge {
     fn of(object: u64, rows: u64) -> Self {
         let seed = mix(object);
-        Self { id1: object, id2: 1 + seed % rows, kind: weighted(&TYPES, mix(seed)) }
+        Self { id1: object, id2: 1 + seed % rows, kind: chosen(&TYPES, mix(seed)) }
     }
 
     fn key(&self) -> [Value<'static>; 3] {
@@ -400,21 +395,21 @@ impl Workload for TaoBench {
     }
 
     async fn transaction<O: Operations>(&self, operations: &mut O, choices: &mut Choices) -> Result<(), Failed> {
-        let drawn = weighted(&self.mix, choices.next_u64());
+        let drawn = chosen(&self.mix, choices.next_u64());
         operations.kind(KINDS + drawn);
         match REQUESTS[drawn].0 {
             Request::Read => {
-                let step = weighted(&READS, choices.next_u64());
+                let step = chosen(&READS, choices.next_u64());
                 self.read(operations, step, self.drawn(choices)).await
             }
             Request::Write => {
-                let step = weighted(&WRITES, choices.next_u64());
+                let step = chosen(&WRITES, choices.next_u64());
                 self.write(operations, step, choices).await
             }
             Request::ReadTransaction => {
                 operations.control(BEGIN_READ_ONLY).await?;
                 for _ in 0..size(&SIZES_OF_READS, choices) {
-                    let step = weighted(&READS_OF_TRANSACTIONS, choices.next_u64());
+                    let step = chosen(&READS_OF_TRANSACTIONS, choices.next_u64());
                     self.read(operations, step, self.drawn(choices)).await?;
                 }
                 operations.control(COMMIT).await
@@ -422,7 +417,7 @@ impl Workload for TaoBench {
             Request::WriteTransaction => {
                 operations.control(BEGIN).await?;
                 for _ in 0..size(&SIZES_OF_WRITES, choices) {
-                    let step = weighted(&WRITES, choices.next_u64());
+                    let step = chosen(&WRITES, choices.next_u64());
                     self.write(operations, step, choices).await?;
                 }
                 operations.control(COMMIT).await

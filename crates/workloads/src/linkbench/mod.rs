@@ -17,6 +17,7 @@ use crate::access::Zipf;
 use crate::buffers::{give_back, lent};
 use crate::options::Options;
 use crate::reach::Insertions;
+use crate::weights::weighted;
 use crate::{Access, Check, Workload};
 use graph::{Counts, Degrees, Link, Links, SIGMA, TYPES, VERSIONS, VISIBLE, link_data};
 use statements::{
@@ -323,7 +324,7 @@ impl Workload for LinkBench {
     }
 
     async fn transaction<O: Operations>(&self, operations: &mut O, choices: &mut Choices) -> Result<(), Failed> {
-        let drawn = drawn(choices.below(ALL));
+        let drawn = weighted(&MIX, |&(_, _, share)| share, choices.below(ALL));
         operations.kind(KINDS + drawn);
         let Accesses { node_reads, node_updates, .. } = self.accesses;
         match MIX[drawn].0 {
@@ -352,17 +353,6 @@ impl Workload for LinkBench {
             Operation::DeleteLink => self.delete_link(operations, self.written_link(DELETE_EXISTS, choices)).await,
         }
     }
-}
-
-/// The index in the mix of the operation that this choice is of.
-fn drawn(mut choice: u64) -> usize {
-    for (i, &(_, _, share)) in MIX.iter().enumerate() {
-        if choice < share {
-            return i;
-        }
-        choice -= share;
-    }
-    MIX.len() - 1
 }
 
 #[cfg(test)]
