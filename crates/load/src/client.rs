@@ -3,7 +3,7 @@
 mod connections;
 mod loops;
 mod operations;
-mod scanned;
+mod scan_check;
 
 use std::cell::{Cell, RefCell};
 use std::rc::Rc;

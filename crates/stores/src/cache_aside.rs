@@ -6,14 +6,14 @@ use std::sync::Arc;
 
 use dbdyno_model::{Failure, Row, Session, Value};
 
-use crate::acknowledged::Acknowledged;
+use crate::acknowledged_versions::AcknowledgedVersions;
 use crate::cache::CacheSession;
 use crate::single::SingleSession;
 use crate::{Administration, Cache, CacheCounters, Claim, Cleaning, QueryPlan, Trouble, Withdrawn};
 
 pub struct CacheAsideSession {
     /// The acknowledged writes, if staleness is watched for.
-    acknowledged: Option<Arc<Acknowledged>>,
+    acknowledged: Option<Arc<AcknowledgedVersions>>,
     pub cache: CacheSession,
     pub store: SingleSession,
     pub counters: CacheCounters,
@@ -22,7 +22,7 @@ pub struct CacheAsideSession {
 }
 
 impl CacheAsideSession {
-    pub fn new(cache: CacheSession, store: SingleSession, acknowledged: Option<Arc<Acknowledged>>) -> Self {
+    pub fn new(cache: CacheSession, store: SingleSession, acknowledged: Option<Arc<AcknowledgedVersions>>) -> Self {
         Self { acknowledged, cache, store, counters: CacheCounters::default(), from_cache: false }
     }
 

@@ -2,7 +2,7 @@
 //!
 //! Network stores are async functions over a [`dbdyno_net::Connection`] and `wire`; embedded ones call their library and wait for nothing.
 
-mod acknowledged;
+mod acknowledged_versions;
 mod any;
 mod cache;
 mod cache_aside;

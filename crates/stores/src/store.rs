@@ -6,7 +6,7 @@ use std::sync::Arc;
 use dbdyno_model::Failure;
 use dbdyno_net::Reactor;
 
-use crate::acknowledged::Acknowledged;
+use crate::acknowledged_versions::AcknowledgedVersions;
 use crate::any::AnySession;
 use crate::cache::CacheSession;
 use crate::cache_aside::CacheAsideSession;
@@ -34,7 +34,7 @@ pub struct Store {
     layout: Option<&'static str>,
     single: Single,
     cache: Option<Front>,
-    acknowledged: Option<Arc<Acknowledged>>,
+    acknowledged: Option<Arc<AcknowledgedVersions>>,
     spread: Option<Spread>,
 }
 
@@ -63,7 +63,7 @@ impl Store {
             capabilities::check_aside(&schema, config.kind())?;
         }
         let context = Context { secrets, schema: &schema, timeout_ns };
-        let acknowledged = pool.is_some().then(|| Arc::new(Acknowledged::new(SharedSchema::clone(&schema))));
+        let acknowledged = pool.is_some().then(|| Arc::new(AcknowledgedVersions::new(SharedSchema::clone(&schema))));
         let cache = match cache {
             Some(config) => Some(Front::One(Box::new(cache_of(config, &context)?))),
             None => pool.map(Front::Pool),

@@ -1,7 +1,7 @@
 //! The HandlerSocket protocol (the plugin's `protocol.en.txt`): lines of values between tabs. Below 16 a byte of a value is escaped, so
 //! that values lie in an answer as they are unless they hold such bytes.
 
-use crate::scaled::write_scaled;
+use crate::decimal::write_scaled;
 use crate::{Cell, Decoded, Malformed, Param, TextKind, decimal, put_decimal};
 
 const NULL: u8 = 0x00;

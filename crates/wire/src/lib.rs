@@ -4,6 +4,7 @@
 
 mod calendar;
 pub mod cql;
+mod decimal;
 pub mod handlersocket;
 pub mod ketama;
 pub mod memcached;
@@ -11,10 +12,9 @@ pub mod mongodb;
 pub mod mysql;
 pub mod postgres;
 pub mod redis;
-mod scaled;
 mod value;
 
-pub use scaled::write_scaled;
+pub use decimal::write_scaled;
 pub use value::{Cell, Param, TextKind, TextRows};
 
 /// Bytes that are no message of the protocol in this state.

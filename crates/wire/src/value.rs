@@ -1,7 +1,7 @@
 //! Values as prepared statements take and give them, in any protocol.
 
 use crate::decimal;
-use crate::scaled::read_scaled;
+use crate::decimal::read_scaled;
 
 /// A parameter of a prepared statement.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

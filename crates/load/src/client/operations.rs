@@ -3,7 +3,7 @@
 use dbdyno_model::{Difference, Failed, Failure, Operations, Row, Session, Value};
 
 use super::Client;
-use super::scanned::Scanned;
+use super::scan_check::ScanCheck;
 use crate::ledger::Entry;
 use crate::writes::Writes;
 
@@ -95,15 +95,15 @@ impl Operations for Client {
         let Some(session) = session else { return Err(Failed) };
         let trial = &thread.trial;
         let table = &trial.workload.tables()[trial.workload.steps()[step].operation.table()];
-        let mut scanned = Scanned::new(table, first, most, sure);
+        let mut scan = ScanCheck::new(table, first, most, sure);
         let result = session
             .scan(step, first, most, &mut |row| {
                 if trial.verify_reads {
-                    scanned.check(row, scratch);
+                    scan.check(row, scratch);
                 }
             })
             .await;
-        let (rows, wrong) = scanned.end(trial.verify_reads);
+        let (rows, wrong) = scan.end(trial.verify_reads);
         self.finish_many(step, rows, result, wrong)
     }
 

@@ -3,7 +3,7 @@
 use super::Param;
 use super::packet::{Packet, ServerMessage, frame, ok_affected_rows, packet, put_lenenc, server_error};
 use super::statement::put_decimal;
-use crate::scaled::write_scaled;
+use crate::decimal::write_scaled;
 use crate::{Decoded, Malformed};
 
 const SEND_TYPES: u16 = 128;

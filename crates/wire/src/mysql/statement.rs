@@ -2,7 +2,7 @@
 
 use super::packet::{Packet, ServerMessage, frame, lenenc, ok_affected_rows, packet, put_lenenc, server_error};
 use crate::calendar::digits;
-use crate::scaled::{read_scaled, write_scaled};
+use crate::decimal::{read_scaled, write_scaled};
 use crate::{Cell, Decoded, Malformed, Param};
 
 /// How a column's values are encoded in a binary row.

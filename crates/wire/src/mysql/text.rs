@@ -2,7 +2,7 @@
 
 use super::packet::{Packet, ServerMessage, frame, lenenc, ok_affected_rows, packet, put_lenenc, server_error};
 use super::statement::{Answer, Dialect, command, put_decimal as put_scaled, skip_header};
-use crate::scaled::write_scaled;
+use crate::decimal::write_scaled;
 use crate::{Cell, Decoded, Malformed, Param, TextKind, TextRows, put_decimal};
 
 const COM_QUIT: u8 = 0x01;

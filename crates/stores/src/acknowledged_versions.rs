@@ -7,13 +7,13 @@ use dbdyno_model::Row;
 use crate::SharedSchema;
 
 /// Shared by all clients. A row is written by one client only, so there is no other traffic between processors than for the rows themselves.
-pub struct Acknowledged {
+pub struct AcknowledgedVersions {
     schema: SharedSchema,
     /// By table, then by key; empty for tables whose rows have no version.
     versions: Vec<Vec<AtomicU32>>,
 }
 
-impl Acknowledged {
+impl AcknowledgedVersions {
     pub fn new(schema: SharedSchema) -> Self {
         let of_table = |table: &dbdyno_model::Table| {
             let rows = if table.columns.iter().any(|column| column.is_versioned()) { schema.rows + 1 } else { 0 };

@@ -5,7 +5,7 @@ use dbdyno_model::{Difference, Row, Table, Value};
 /// The key of a row and how it differs; without a difference it is missing.
 pub type Wrong = (u64, Option<Box<Difference>>);
 
-pub struct Scanned<'a> {
+pub struct ScanCheck<'a> {
     table: &'a Table,
     /// The lowest key that may come next.
     next: u64,
@@ -16,7 +16,7 @@ pub struct Scanned<'a> {
     wrong: Option<Wrong>,
 }
 
-impl<'a> Scanned<'a> {
+impl<'a> ScanCheck<'a> {
     pub fn new(table: &'a Table, first: u64, most: u64, sure: u64) -> Self {
         Self { table, next: first, sure, rows: 0, most, wrong: None }
     }
@@ -65,12 +65,12 @@ mod tests {
         let columns =
             vec![Column::new("id", Kind::Int, Source::Key), Column::new("n", Kind::Varchar(30), Source::Name)];
         let table = Table::new("t", columns);
-        let (mut scanned, mut row) = (Scanned::new(&table, 5, most, sure), RowBuffer::default());
+        let (mut scan, mut row) = (ScanCheck::new(&table, 5, most, sure), RowBuffer::default());
         for &key in keys {
             table.generate(key, 0, &mut row);
-            scanned.check(row.row(), &mut vec![]);
+            scan.check(row.row(), &mut vec![]);
         }
-        let (rows, wrong) = scanned.end(true);
+        let (rows, wrong) = scan.end(true);
         (rows, wrong.map(|(key, _)| key))
     }
 
@@ -99,9 +99,9 @@ mod tests {
         let mut row = RowBuffer::default();
         row.push(Value::Int(5));
         row.push(Value::Int(6));
-        let mut scanned = Scanned::new(&table, 5, 1, 100);
-        scanned.check(row.row(), &mut vec![]);
-        let (_, wrong) = scanned.end(true);
+        let mut scan = ScanCheck::new(&table, 5, 1, 100);
+        scan.check(row.row(), &mut vec![]);
+        let (_, wrong) = scan.end(true);
         assert!(matches!(wrong, Some((5, Some(difference))) if difference.column == "v"));
     }
 }
