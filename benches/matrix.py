@@ -16,7 +16,7 @@ from dbdyno.cli.overrides import parse_set
 from dbdyno.conduct.resolve import resolve
 from dbdyno.errors import UserError
 from dbdyno.experiment.read import read_experiment
-from dbdyno.experiment.shipped import shipped_experiments
+from dbdyno.experiment.shipped_files import shipped_experiments
 from dbdyno.experiment.system_spec import parse_system
 from dbdyno.systems import build
 

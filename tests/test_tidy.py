@@ -14,7 +14,7 @@ from tidy_rules.direction import crate_direction, dead_python, dead_rust, python
 from tidy_rules.docstrings import docstring_openings
 from tidy_rules.house import House, matches
 from tidy_rules.lines import UNWRAPS, absences, banned_lines, unwraps
-from tidy_rules.names import vague_names
+from tidy_rules.names import module_names, vague_names
 from tidy_rules.places import TESTED_ELSEWHERE, declared_dependencies, links, mirrored_tests, shipped_experiments
 from tidy_rules.prose import (
     line_widths,
@@ -43,6 +43,7 @@ RULES: tuple[Rule, ...] = (
     longest_sentences,
     mirrored_tests,
     module_documentation,
+    module_names,
     python_cycles,
     python_direction,
     references,
@@ -260,6 +261,8 @@ BAD = (
     Bad(vague_names, "python/dbdyno/a.py", "try: f()\nexcept OSError as found: g()", ":2: found does not say"),
     Bad(vague_names, "python/dbdyno/a.py", "from a import b as place", ":1: place does not say"),
     Bad(vague_names, "tests/a.py", "class A:\n    async def told(self): ...", ":2: told does not say"),
+    Bad(module_names, "python/dbdyno/stats/asked.py", "", ": name the module by a noun"),
+    Bad(module_names, "crates/model/src/scaled.rs", "", ": name the module by a noun"),
     Bad(docstring_openings, "python/dbdyno/a.py", '"""What it is."""', ":1: say what it is"),
     Bad(docstring_openings, "tests/a.py", '"""A."""\n\nX = 1\n"""Of a round."""', ":4: say what it is"),
     Bad(docstring_openings, "scripts/a.py", '"""Whose it is."""', ":1: say what it is"),

@@ -6,9 +6,9 @@ import os
 from functools import cached_property
 from pathlib import Path
 
+from dbdyno.results.foreign_content import understood
 from dbdyno.results.model import Run
 from dbdyno.results.read import read_run
-from dbdyno.results.understood import understood
 from dbdyno.tables.catalogue import TABLES
 from dbdyno.tables.table import Table
 

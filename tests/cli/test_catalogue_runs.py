@@ -8,7 +8,7 @@ import pytest
 
 from dbdyno.conduct.clients import driven
 from dbdyno.experiment.read import read_experiment
-from dbdyno.experiment.shipped import shipped_experiments
+from dbdyno.experiment.shipped_files import shipped_experiments
 from dbdyno.experiment.system_spec import parse_system
 from dbdyno.experiment.trials import expand
 from helpers import need, need_program

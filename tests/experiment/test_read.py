@@ -8,7 +8,7 @@ from dbdyno.errors import UserError
 from dbdyno.experiment.bounds import brief
 from dbdyno.experiment.read import find_experiment, override, read_experiment
 from dbdyno.experiment.scale import SCALES
-from dbdyno.experiment.shipped import shipped_experiments
+from dbdyno.experiment.shipped_files import shipped_experiments
 
 GOOD = """
 workload = "game"

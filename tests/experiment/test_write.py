@@ -3,7 +3,7 @@
 import pytest
 
 from dbdyno.experiment.read import read_experiment
-from dbdyno.experiment.shipped import shipped_experiments
+from dbdyno.experiment.shipped_files import shipped_experiments
 from dbdyno.experiment.write import to_toml
 
 HARD = {

@@ -1,7 +1,7 @@
 """The types of `environment.json` have the keys that are written."""
 
 from dbdyno.conduct.beginning import describe_conditions
-from dbdyno.conduct.resumed import _MAY_DIFFER, _MUST_BE_SAME
+from dbdyno.conduct.resumption import _MAY_DIFFER, _MUST_BE_SAME
 from dbdyno.observe.gauges.measure import Effort, measure_host
 from dbdyno.results.environment import Conditions, MeasuredHost, read_environment
 from dbdyno.results.write import RunFolder

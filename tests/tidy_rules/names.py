@@ -1,9 +1,10 @@
-"""A rule about names: a variable says what it holds."""
+"""Rules about names: a variable says what it holds, and a module is a thing or an action."""
 
 from __future__ import annotations
 
 import ast
 from collections.abc import Iterator
+from pathlib import PurePath
 
 from tidy_rules.house import House
 from tidy_rules.rust import words
@@ -40,3 +41,17 @@ def _bound(tree: ast.Module) -> Iterator[tuple[int, str]]:
                 yield node.lineno, name
             case ast.alias(asname=str(name)) | ast.FunctionDef(name=name) | ast.AsyncFunctionDef(name=name):
                 yield node.lineno, name
+
+
+UNCLEAR = frozenset({"able", "asked", "in_force", "lasting", "moved", "passes", "understood"})
+"""Names that say nothing about what a module holds, and that do not end like other participles."""
+NAMES_OF_STORES = frozenset({"embedded", "memcached", "replicated"})
+"""Names that end like a participle, and are a store's or an arrangement's own."""
+
+
+def module_names(house: House) -> Iterator[str]:
+    """No module is named by a participle alone."""
+    for path in house.paths("python/**/*.py", "crates/*/src/**/*.rs"):
+        name = PurePath(path).stem
+        if name in UNCLEAR or (name.endswith("ed") and "_" not in name and name not in NAMES_OF_STORES):
+            yield f"{path}: name the module by a noun for what it holds, not {name}"

@@ -7,7 +7,7 @@ import sys
 from collections.abc import Iterator
 from pathlib import Path
 
-from dbdyno.experiment.shipped import SHIPPED
+from dbdyno.experiment.shipped_files import SHIPPED
 from dbdyno.results.read import read_run
 from synthetic_run import SYSTEMS, write_run
 

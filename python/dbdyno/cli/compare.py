@@ -12,9 +12,9 @@ from dbdyno.report.cells import sides_of_run, sides_of_runs
 from dbdyno.report.comparison import Verdicts, compare_sides, comparison_document, print_comparison
 from dbdyno.report.core.terminal import say
 from dbdyno.report.why.why import print_why, reasons, why_document
+from dbdyno.results.foreign_content import understood
 from dbdyno.results.noise import known_noise
 from dbdyno.results.read import read_run
-from dbdyno.results.understood import understood
 
 FEW = 3
 """Pieces of evidence that `compare` shows of each group; `why` shows more."""

@@ -5,8 +5,8 @@ from dbdyno.cli.find_run import find_run
 from dbdyno.errors import UserError
 from dbdyno.report.document import document
 from dbdyno.report.explain import print_explanations, trials_named
+from dbdyno.results.foreign_content import understood
 from dbdyno.results.read import read_run
-from dbdyno.results.understood import understood
 
 
 def command(run: str, trial: str | None) -> int:

@@ -9,8 +9,8 @@ from dbdyno.cli.find_run import find_run
 from dbdyno.errors import UserError
 from dbdyno.export.formats import export
 from dbdyno.export.names import TABLES_OF
+from dbdyno.results.foreign_content import understood
 from dbdyno.results.read import read_run
-from dbdyno.results.understood import understood
 
 
 def command(runs: tuple[str, ...], wanted: str | None, table: str | None, output: Path | None) -> None:

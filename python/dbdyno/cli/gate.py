@@ -19,10 +19,10 @@ from dbdyno.report.comparison import (
     print_comparison,
 )
 from dbdyno.report.core.terminal import say
+from dbdyno.results.foreign_content import understood
 from dbdyno.results.model import Run
 from dbdyno.results.noise import known_noise
 from dbdyno.results.read import read_run
-from dbdyno.results.understood import understood
 from dbdyno.stats.comparison import SINGLE, confirmed_slowdown
 
 

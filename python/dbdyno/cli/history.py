@@ -8,9 +8,9 @@ import click
 from dbdyno.cli.console import make_console
 from dbdyno.errors import UserError
 from dbdyno.report.history import history, history_document, print_history
+from dbdyno.results.foreign_content import understood
 from dbdyno.results.noise import known_noise
 from dbdyno.results.read import read_run
-from dbdyno.results.understood import understood
 
 
 def command(directory: str, noise: float | None, as_json: bool) -> int:

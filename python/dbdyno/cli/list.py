@@ -7,7 +7,7 @@ from rich.console import Console
 from dbdyno.cli.console import make_console
 from dbdyno.errors import UserError
 from dbdyno.experiment.clients import LIBRARIES, NATIVE, Library
-from dbdyno.experiment.shipped import shipped_questions
+from dbdyno.experiment.shipped_files import shipped_questions
 from dbdyno.experiment.workloads import WORKLOADS, Workload
 from dbdyno.report.core.terminal import Column, print_columns, say
 from dbdyno.systems import ATTACHED, SYSTEMS

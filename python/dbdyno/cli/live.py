@@ -16,7 +16,7 @@ from dbdyno.contract import ErrorKind, IntervalRecord, ProgressRecord, Record
 from dbdyno.experiment.redact import redact
 from dbdyno.experiment.trials import Preparation, Trial
 from dbdyno.report.core import words
-from dbdyno.results.stated import StepStated
+from dbdyno.results.json_types import StepStated
 from dbdyno.stats.histogram import Histogram
 from dbdyno.stats.stability import Stability
 from dbdyno.stats.stalls import Stalls

@@ -10,8 +10,8 @@ from dbdyno.report.flame_graph import draw_profiles
 from dbdyno.report.html import write_report
 from dbdyno.report.markdown import markdown
 from dbdyno.report.pictures import write_pictures
+from dbdyno.results.foreign_content import understood
 from dbdyno.results.read import read_run
-from dbdyno.results.understood import understood
 
 
 def command(run: str, plots: Path | None, form: str) -> int:

@@ -12,7 +12,7 @@ from dbdyno.cli.live import listener_for
 from dbdyno.cli.metrics import live_metrics
 from dbdyno.conduct.listener import Listener, Listeners
 from dbdyno.conduct.pairs import Rule
-from dbdyno.conduct.resumed import resume
+from dbdyno.conduct.resumption import resume
 from dbdyno.conduct.run import RunEnd, conduct
 from dbdyno.errors import BuildReplaced
 from dbdyno.experiment.read import NamedExperiment

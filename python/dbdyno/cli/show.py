@@ -11,10 +11,10 @@ from dbdyno.cli.resume import can_be_resumed, command_to_resume
 from dbdyno.report.details import print_details
 from dbdyno.report.document import json_document
 from dbdyno.report.summary import Places, print_summary
+from dbdyno.results.foreign_content import understood
 from dbdyno.results.limits import limits_broken
 from dbdyno.results.model import Run
 from dbdyno.results.read import read_run
-from dbdyno.results.understood import understood
 
 
 def command(run: str, details: bool, as_json: bool) -> int:

@@ -4,7 +4,7 @@ import click
 from click.shell_completion import CompletionItem
 
 from dbdyno.cli.find_run import RUNS
-from dbdyno.experiment.shipped import shipped_experiments
+from dbdyno.experiment.shipped_files import shipped_experiments
 
 
 def suggest_experiments(_: click.Context, __: click.Parameter, begun: str) -> list[CompletionItem]:

@@ -7,7 +7,7 @@ import numpy as np
 
 from dbdyno.conduct.promise import BROKEN, KEPT, NONE
 from dbdyno.errors import RunFailed
-from dbdyno.results.stated import AgreementStated, ComparisonStated, DifferencesStated
+from dbdyno.results.json_types import AgreementStated, ComparisonStated, DifferencesStated
 from dbdyno.systems.witness import ABSENT, Versions, Witness
 
 MOST = 3

@@ -1,4 +1,4 @@
-"""How a run begins: in a new folder, or where an earlier session left it (`resumed.py`)."""
+"""How a run begins: in a new folder, or where an earlier session left it (`resumption.py`)."""
 
 import errno
 import time

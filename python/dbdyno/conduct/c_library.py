@@ -9,7 +9,7 @@ from pathlib import Path
 
 from dbdyno.errors import BuildReplaced, UserError
 from dbdyno.experiment.clients import C_LIBRARY, c_library_of, name_of
-from dbdyno.results.stated import BuildStated
+from dbdyno.results.json_types import BuildStated
 from dbdyno.systems.builds.elf import machine
 from dbdyno.systems.builds.identity import identify
 

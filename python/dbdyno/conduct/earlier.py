@@ -6,7 +6,7 @@ from dataclasses import dataclass, field, replace
 from dbdyno.conduct.listener import Outcome
 from dbdyno.errors import BuildReplaced, RunFailed
 from dbdyno.experiment.trials import Trial, is_step_of
-from dbdyno.results.stated import ServerStated
+from dbdyno.results.json_types import ServerStated
 
 
 @dataclass(frozen=True)

@@ -19,7 +19,7 @@ from dbdyno.contract import Record
 from dbdyno.errors import DbdynoError
 from dbdyno.experiment.events import KILL, Event
 from dbdyno.experiment.redact import redact
-from dbdyno.results.stated import EventStated, EventWorkStated
+from dbdyno.results.json_types import EventStated, EventWorkStated
 from dbdyno.systems.base import System
 from dbdyno.systems.errand import Errand
 from dbdyno.systems.running.process import describe_exit, ending_with_us, spawn

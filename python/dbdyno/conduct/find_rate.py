@@ -10,9 +10,9 @@ from dbdyno.conduct.rate_search import SearchResult, search
 from dbdyno.conduct.trial import Prepared, run_trial
 from dbdyno.experiment.limit import Limit
 from dbdyno.experiment.trials import Trial, search_step
+from dbdyno.results.json_types import SearchStated, StepStated
 from dbdyno.results.model import Recorded
 from dbdyno.results.read import read_trial
-from dbdyno.results.stated import SearchStated, StepStated
 
 GUESS_SECONDS = 3
 """The closed loop a search begins with need not be longer: it only says where to begin."""

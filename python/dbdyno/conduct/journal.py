@@ -5,7 +5,7 @@ from collections.abc import Sequence
 from dataclasses import replace
 
 from dbdyno.results.facts import RunFacts
-from dbdyno.results.stated import LeftOutStated, LimitStated, SearchStated
+from dbdyno.results.json_types import LeftOutStated, LimitStated, SearchStated
 from dbdyno.results.write import RunFolder
 
 

@@ -6,10 +6,10 @@ from dbdyno.conduct.context import Context
 from dbdyno.errors import UserError
 from dbdyno.experiment.limit import Limit
 from dbdyno.experiment.limits import Bound, LeastThroughput
+from dbdyno.results.json_types import LimitFigureStated, LimitStated
 from dbdyno.results.model import Recorded
 from dbdyno.results.operations import issued
 from dbdyno.results.read import read_trial
-from dbdyno.results.stated import LimitFigureStated, LimitStated
 
 
 def judge_limits(context: Context, trials: list[str]) -> list[LimitStated]:

@@ -6,7 +6,7 @@ from pathlib import Path
 
 from dbdyno.contract import Record
 from dbdyno.experiment.trials import Preparation, Trial
-from dbdyno.results.stated import StepStated
+from dbdyno.results.json_types import StepStated
 from dbdyno.stats.stability import Stability
 from dbdyno.stats.stalls import Stalls
 

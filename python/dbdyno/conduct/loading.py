@@ -13,7 +13,7 @@ from dbdyno.conduct.trial import take_library
 from dbdyno.errors import RunFailed
 from dbdyno.experiment.trials import Preparation
 from dbdyno.results.facts import SystemFacts
-from dbdyno.results.stated import LoadedStated, ServerStated
+from dbdyno.results.json_types import LoadedStated, ServerStated
 from dbdyno.systems.base import System
 
 MAX_LOADING_CLIENTS = 8

@@ -11,10 +11,10 @@ from dbdyno.hosts.elsewhere import Elsewhere, ElsewhereObserver
 from dbdyno.observe.observer import Observed, Observer
 from dbdyno.observe.servers import server_of
 from dbdyno.results.facts import TrialFacts
+from dbdyno.results.json_types import UsageStated
 from dbdyno.results.model import Usage
 from dbdyno.results.observations import close_observations
 from dbdyno.results.records import read_records
-from dbdyno.results.stated import UsageStated
 from dbdyno.results.usage import usage_of
 from dbdyno.systems.base import System
 

@@ -23,10 +23,10 @@ from dbdyno.hosts.network import Row, describe_network
 from dbdyno.hosts.slices import slices
 from dbdyno.hosts.trial import Part, Watch, run_parts
 from dbdyno.observe.observer import Observer
+from dbdyno.results.json_types import ClientHostStated, ClockStated, HostStated, KnownHostStated
 from dbdyno.results.jsonfiles import read_lines
 from dbdyno.results.merge import merge_changes, merge_intervals, merge_records
 from dbdyno.results.observations import LINES, close_observations
-from dbdyno.results.stated import ClientHostStated, ClockStated, HostStated, KnownHostStated
 from dbdyno.results.write import Lines, write_object
 from dbdyno.systems import SYSTEMS
 from dbdyno.systems.base import System

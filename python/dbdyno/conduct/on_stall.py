@@ -14,9 +14,9 @@ from dbdyno.conduct.server_processes import server_processes
 from dbdyno.contract import IntervalRecord, Record
 from dbdyno.experiment.model import LEAST_BEFORE_STALL_S, ON_STALL, STALL_S
 from dbdyno.observe.stacks.permission import OFF_CPU, ON_CPU, not_seen
+from dbdyno.results.json_types import ProfiledStated
 from dbdyno.results.model import WHOLE_SECOND
 from dbdyno.results.profile import ProfileStated
-from dbdyno.results.stated import ProfiledStated
 from dbdyno.results.write import write_profile
 from dbdyno.stats.histogram import Histogram
 from dbdyno.systems.base import System

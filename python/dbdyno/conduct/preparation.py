@@ -18,7 +18,7 @@ from dbdyno.experiment.model import Experiment
 from dbdyno.experiment.system_spec import bare_name
 from dbdyno.experiment.trials import Preparation, Trial
 from dbdyno.results.facts import PreparationFacts, SystemFacts
-from dbdyno.results.stated import OriginStated, ServerStated
+from dbdyno.results.json_types import OriginStated, ServerStated
 from dbdyno.results.write import write_object, write_preparation
 from dbdyno.systems.base import Launch, System
 from dbdyno.systems.running.guard import Guard

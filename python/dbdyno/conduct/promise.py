@@ -1,6 +1,6 @@
 """Judge the promise of a durability class by the acknowledged writes that a store has after a crash."""
 
-from dbdyno.results.stated import ReadBackStated
+from dbdyno.results.json_types import ReadBackStated
 
 KEPT, BROKEN, NONE = "kept", "broken", "nothing promised"
 

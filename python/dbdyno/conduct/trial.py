@@ -30,8 +30,8 @@ from dbdyno.experiment.system_spec import bare_name
 from dbdyno.experiment.think_time import ThinkTime
 from dbdyno.experiment.trials import Trial
 from dbdyno.results.facts import SystemFacts, TrialFacts
+from dbdyno.results.json_types import CountersStated, GroupStated, HostStated, PaceStated, RateStated, ServerStated
 from dbdyno.results.read import read_trial
-from dbdyno.results.stated import CountersStated, GroupStated, HostStated, PaceStated, RateStated, ServerStated
 from dbdyno.results.write import write_object, write_trial
 from dbdyno.stats.stability import Stability, stability
 from dbdyno.stats.stalls import Stalls

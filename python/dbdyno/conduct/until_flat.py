@@ -6,8 +6,8 @@ from dataclasses import dataclass, field, replace
 from dbdyno.conduct.context import Context
 from dbdyno.experiment.keys import MOST_CLIENTS
 from dbdyno.experiment.trials import Cell, Trial, cell_of
+from dbdyno.results.json_types import LeftOutStated
 from dbdyno.results.read import read_trial
-from dbdyno.results.stated import LeftOutStated
 from dbdyno.results.usable import unusable
 from dbdyno.stats.flatness import Flat, flatness
 

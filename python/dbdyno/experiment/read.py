@@ -17,7 +17,7 @@ from dbdyno.experiment.model import Experiment
 from dbdyno.experiment.own_workload import KEYS, OwnWorkload
 from dbdyno.experiment.redact import redact
 from dbdyno.experiment.scale import has_sizes
-from dbdyno.experiment.shipped import SHIPPED, shipped_experiments
+from dbdyno.experiment.shipped_files import SHIPPED, shipped_experiments
 from dbdyno.experiment.think_time import ThinkTime
 from dbdyno.experiment.toml import Table, as_list, parse_toml
 from dbdyno.experiment.variant import Cpus

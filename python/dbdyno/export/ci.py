@@ -14,7 +14,7 @@ from dbdyno.report.ci.decisions import NOT_JUDGED, Decided
 from dbdyno.results.model import Run
 from dbdyno.stats.comparison import SLOWER
 from dbdyno.stats.sequential import UNSTABLE
-from dbdyno.tables.redacted import redacted_document, redacted_text
+from dbdyno.tables.redaction import redacted_document, redacted_text
 
 
 def ci_files(

@@ -11,7 +11,7 @@ from dbdyno.report.core.documents import RunDocument, TrialDocument
 from dbdyno.report.document import document
 from dbdyno.results.limits import judged_limits
 from dbdyno.results.model import Run
-from dbdyno.tables.redacted import redacted_text
+from dbdyno.tables.redaction import redacted_text
 from dbdyno.tables.trials import name_of
 
 _NOT_XML = re.compile("[^\t\n\r\x20-\ud7ff\ue000-\ufffd\U00010000-\U0010ffff]")

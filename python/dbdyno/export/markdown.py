@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from dbdyno.report.document import document
 from dbdyno.report.markdown import render
 from dbdyno.results.model import Run
-from dbdyno.tables.redacted import redacted_document
+from dbdyno.tables.redaction import redacted_document
 
 
 def to_markdown(runs: Sequence[Run]) -> str:

@@ -15,7 +15,7 @@ from typing import NamedTuple
 from dbdyno.contract import JsonObject
 from dbdyno.errors import UserError
 from dbdyno.results.model import Run
-from dbdyno.tables.redacted import redacted_text
+from dbdyno.tables.redaction import redacted_text
 from dbdyno.tables.trials import name_of, trials_of
 
 _FIGURES = ("throughput_per_s", "p50_us", "p99_us")

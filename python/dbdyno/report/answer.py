@@ -12,7 +12,7 @@ from dbdyno.report.core.ratios import limit_of
 from dbdyno.report.factor_answer import by_variant
 from dbdyno.report.headline import Standing, more_elsewhere, standing, verdict
 from dbdyno.report.sections.libraries import understated
-from dbdyno.results.stated import SearchStated
+from dbdyno.results.json_types import SearchStated
 
 MOST_WORKLOADS = MOST_SEARCHES = 3
 """With more workloads or searches the answer names only the best; the table has the rest."""

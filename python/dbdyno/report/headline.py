@@ -21,10 +21,10 @@ from dbdyno.report.core.documents import (
 )
 from dbdyno.report.core.loads import LOAD_KEYS, at, load_of, rate_per_s, share_of
 from dbdyno.report.core.ratios import TURNED, limit_of, turned
+from dbdyno.results.json_types import SearchStated
 from dbdyno.results.model import Run
 from dbdyno.results.noise import known_noise
 from dbdyno.results.rivals import rivals
-from dbdyno.results.stated import SearchStated
 from dbdyno.stats.margin import MARGIN
 
 _INTERVAL: tuple[Literal["ratio", "low", "high"], ...] = ("ratio", "low", "high")

@@ -13,8 +13,8 @@ from dbdyno.report.core.documents import RunDocument
 from dbdyno.report.document import document
 from dbdyno.report.html import environment_of_templates, inlined, write_page
 from dbdyno.results.environment import Environment
+from dbdyno.results.foreign_content import understood
 from dbdyno.results.read import read_run
-from dbdyno.results.understood import understood
 
 
 @dataclass(frozen=True, slots=True)

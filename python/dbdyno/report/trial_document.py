@@ -38,9 +38,9 @@ from dbdyno.report.sections.client_groups import pace_of
 from dbdyno.report.sections.cost import cost
 from dbdyno.report.sections.events import event_documents
 from dbdyno.results.facts import TrialFacts
+from dbdyno.results.json_types import CountersStated
 from dbdyno.results.model import WHOLE_SECOND, Interval, Operation, Recorded, Run, Trial
 from dbdyno.results.operations import KIND
-from dbdyno.results.stated import CountersStated
 from dbdyno.stats.stalls import StallSecond
 from dbdyno.stats.warm_up import warm_up
 from dbdyno.verdict.judge import judged

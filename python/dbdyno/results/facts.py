@@ -11,7 +11,7 @@ from dataclasses import dataclass, field, fields, replace
 from typing import Self
 
 from dbdyno.contract import JsonObject
-from dbdyno.results.stated import (
+from dbdyno.results.json_types import (
     AnalysisStated,
     BuildStated,
     CopyStated,

@@ -6,8 +6,8 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
 from dbdyno.results.facts import TrialFacts
+from dbdyno.results.json_types import GroupStated
 from dbdyno.results.model import Operation, Recorded
-from dbdyno.results.stated import GroupStated
 
 DONE = 0.99
 """A group that ends less than this share of the arrivals of its rate does not follow it."""

@@ -13,13 +13,13 @@ from dbdyno.results.conclusions import VERDICT_FORMAT, Conclusions
 from dbdyno.results.confirmation import Confirmation
 from dbdyno.results.environment import read_environment
 from dbdyno.results.facts import PreparationFacts, TrialFacts
+from dbdyno.results.foreign_content import understood
 from dbdyno.results.identities import warnings_of
 from dbdyno.results.jsonfiles import read_lines, read_object
 from dbdyno.results.model import Preparation, Recorded, Run, Trial, Usage
 from dbdyno.results.observations import read_observations
 from dbdyno.results.records import read_records
 from dbdyno.results.summary import is_summarized, read_summary
-from dbdyno.results.understood import understood
 from dbdyno.results.usage import stated_usage, usage_of
 from dbdyno.results.write import FORMAT
 

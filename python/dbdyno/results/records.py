@@ -28,10 +28,10 @@ from dbdyno.contract import (
     as_record,
 )
 from dbdyno.errors import UserError
+from dbdyno.results.foreign_content import WRONG
 from dbdyno.results.jsonfiles import read_lines
 from dbdyno.results.model import WHOLE_SECOND, Interval, Operation, Recorded, Sums
 from dbdyno.results.slowest import Slow, slowest
-from dbdyno.results.understood import WRONG
 from dbdyno.stats.histogram import Histogram
 from dbdyno.stats.steady_state import SteadyState, steady_state
 

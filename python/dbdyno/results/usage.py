@@ -8,9 +8,9 @@ import numpy as np
 
 from dbdyno.errors import UserError
 from dbdyno.results.facts import TrialFacts
+from dbdyno.results.foreign_content import WRONG
 from dbdyno.results.model import Usage
 from dbdyno.results.samples import Observations
-from dbdyno.results.understood import WRONG
 
 _BAND, _RESIDENT = "process.", ".resident_bytes"
 _CPU = (".cpu_user_s_total", ".cpu_system_s_total")

@@ -9,11 +9,11 @@ from dbdyno.contract import JsonObject
 from dbdyno.errors import UserError
 from dbdyno.report.cells import sides_of_runs
 from dbdyno.report.comparison import compare_sides, comparison_document
+from dbdyno.results.foreign_content import understood
 from dbdyno.results.noise import known_noise
 from dbdyno.results.read import read_run
-from dbdyno.results.understood import understood
 from dbdyno.stats.margin import MARGIN
-from dbdyno.tables.redacted import redacted_document, redacted_text
+from dbdyno.tables.redaction import redacted_document, redacted_text
 
 
 @dataclass(frozen=True, slots=True)

@@ -13,14 +13,14 @@ from pathlib import Path
 from dbdyno.errors import UserError
 from dbdyno.report.core import words
 from dbdyno.results.facts import PreparationFacts, RunFacts, TrialFacts
+from dbdyno.results.foreign_content import understood
 from dbdyno.results.jsonfiles import read_object
 from dbdyno.results.model import Interval
-from dbdyno.results.understood import understood
 from dbdyno.serve.figures import figures
 from dbdyno.serve.runs import Runs, changed_ns
 from dbdyno.serve.tail import Tail
 from dbdyno.serve.trial import FollowedTrial
-from dbdyno.tables.redacted import redacted_document
+from dbdyno.tables.redaction import redacted_document
 
 EVERY_S = 1.0
 MOST_SHARE = 0.05

@@ -21,14 +21,14 @@ from dbdyno.report.core import plotly, words
 from dbdyno.report.core.templating import TEMPLATES as REPORT_TEMPLATES
 from dbdyno.report.html import environment_of_templates, page_of
 from dbdyno.report.sections.ranking import MARKS
+from dbdyno.results.foreign_content import understood
 from dbdyno.results.read import read_run
-from dbdyno.results.understood import understood
 from dbdyno.serve.access import Access
 from dbdyno.serve.comparison import compared
 from dbdyno.serve.live import Live
 from dbdyno.serve.matrix import matrix
 from dbdyno.serve.runs import Runs
-from dbdyno.tables.redacted import redacted_text
+from dbdyno.tables.redaction import redacted_text
 
 TEMPLATES = Path(__file__).parent / "templates"
 REPORT_POLICY = (

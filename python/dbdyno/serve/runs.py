@@ -11,10 +11,10 @@ from urllib.parse import quote
 from dbdyno.errors import UserError
 from dbdyno.report.document import document
 from dbdyno.report.index import Entry, broken, described
+from dbdyno.results.foreign_content import understood
 from dbdyno.results.read import read_run
-from dbdyno.results.understood import understood
 from dbdyno.serve.matrix import Cell, cells_of
-from dbdyno.tables.redacted import redacted_document
+from dbdyno.tables.redaction import redacted_document
 
 Key = tuple[tuple[str, int, int], ...]
 """Name, time and size of each file that states something of a run."""

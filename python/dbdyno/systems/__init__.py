@@ -15,8 +15,8 @@ from dbdyno.systems import (
     postgresql,
     redis,
 )
-from dbdyno.systems.attached import asked_in_child
 from dbdyno.systems.base import System
+from dbdyno.systems.foreign_server import asked_in_child
 from dbdyno.systems.packages.cache import installed
 from dbdyno.systems.packages.install import find_package
 from dbdyno.systems.packages.package import Package

@@ -15,7 +15,7 @@ from typing import ClassVar
 
 from dbdyno.contract import JsonObject, LibraryRecord, StoreDocument
 from dbdyno.experiment.system_spec import SystemSpec
-from dbdyno.results.stated import OriginStated, ServerStated
+from dbdyno.results.json_types import OriginStated, ServerStated
 from dbdyno.systems.actions import Actions
 from dbdyno.systems.analyst import Analyst
 from dbdyno.systems.builds.layout import Layout

@@ -8,7 +8,7 @@ from importlib import import_module
 from typing import TYPE_CHECKING, Any, Literal
 
 from dbdyno.errors import UserError
-from dbdyno.tables.redacted import redacted
+from dbdyno.tables.redaction import redacted
 
 if TYPE_CHECKING:
     import pandas

@@ -10,7 +10,7 @@ from dbdyno.report.core.loads import load_of
 from dbdyno.report.core.times import TimedDocument, Times
 from dbdyno.report.document import document
 from dbdyno.results.model import Run
-from dbdyno.tables.redacted import redacted_setting
+from dbdyno.tables.redaction import redacted_setting
 from dbdyno.tables.table import Column, Table
 
 STATISTICS = ("mean", "p50", "p95", "p99", "p999", "max")

@@ -12,9 +12,9 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from dbdyno.results.json_types import HostStated, client_host
 from dbdyno.results.model import Trial
 from dbdyno.results.operations import issued
-from dbdyno.results.stated import HostStated, client_host
 from dbdyno.verdict.client import load_threads
 from dbdyno.verdict.evidence import A_THREAD_EACH, CLIENT_TASKS
 from dbdyno.verdict.limits import BANDS

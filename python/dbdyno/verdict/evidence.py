@@ -7,9 +7,9 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 
+from dbdyno.results.json_types import HostStated, client_host
 from dbdyno.results.model import Trial
 from dbdyno.results.samples import Observations
-from dbdyno.results.stated import HostStated, client_host
 from dbdyno.verdict.client import THROTTLED, free_processors
 
 A_THREAD_EACH = 0.9

@@ -33,7 +33,7 @@ from dbdyno.errors import DbdynoError, RunFailed, UserError
 from dbdyno.experiment.model import Experiment
 from dbdyno.experiment.trials import Preparation, Trial
 from dbdyno.experiment.workload_spec import WorkloadSpec
-from dbdyno.results.stated import LoadedStated, QueryStated, UnansweredStated
+from dbdyno.results.json_types import LoadedStated, QueryStated, UnansweredStated
 from dbdyno.results.write import Lines, write_trial
 from dbdyno.systems.analyst import Analyst
 from dbdyno.systems.base import System

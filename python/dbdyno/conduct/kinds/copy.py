@@ -26,7 +26,7 @@ from dbdyno.errors import RunFailed, UserError
 from dbdyno.experiment.model import Experiment
 from dbdyno.experiment.trials import Trial
 from dbdyno.experiment.workload_spec import WorkloadSpec
-from dbdyno.results.stated import CopyStated, CopyStepStated
+from dbdyno.results.json_types import CopyStated, CopyStepStated
 from dbdyno.results.write import Lines, write_trial
 from dbdyno.systems.base import System
 from dbdyno.systems.copier import Copier

@@ -29,7 +29,7 @@ from dbdyno.experiment.model import Experiment
 from dbdyno.experiment.trials import Trial
 from dbdyno.experiment.workload_spec import WorkloadSpec
 from dbdyno.experiment.workloads import TRANSACTION, WORKLOADS, Kind
-from dbdyno.results.stated import AgreementStated, CrashStated, ReadBackStated, RepairedStated
+from dbdyno.results.json_types import AgreementStated, CrashStated, ReadBackStated, RepairedStated
 from dbdyno.results.write import write_trial
 from dbdyno.systems import SYSTEMS
 from dbdyno.systems.base import System

@@ -15,7 +15,7 @@ from dbdyno.report.core.times import TimedDocument
 from dbdyno.results.conclusions import Budget, Locks, Verdict
 from dbdyno.results.environment import Environment
 from dbdyno.results.groups import GroupDone
-from dbdyno.results.stated import (
+from dbdyno.results.json_types import (
     AnalysisStated,
     CopyStated,
     CrashStated,

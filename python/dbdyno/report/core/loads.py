@@ -11,7 +11,7 @@ from dataclasses import dataclass
 
 from dbdyno.report.core.documents import LoadKey, RatedDocument, TrialDocument
 from dbdyno.report.core.times import TimedDocument, TimeName, Times
-from dbdyno.results.stated import RateStated
+from dbdyno.results.json_types import RateStated
 
 LOAD_KEYS: tuple[LoadKey, ...] = ("workload", "rows", "clients", "pipeline", "network_delay_us")
 """Keys that two trials, or a trial and a comparison's cell, must share, beside the rate."""

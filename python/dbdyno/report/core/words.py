@@ -15,7 +15,7 @@ from dbdyno.report.core.documents import (
 from dbdyno.report.core.loads import at, rate_per_s, share_of, time_name, times_us
 from dbdyno.report.core.named_workload import named_workload
 from dbdyno.report.core.names import listed
-from dbdyno.results.stated import LeftOutStated
+from dbdyno.results.json_types import LeftOutStated
 from dbdyno.results.usable import Evenness
 from dbdyno.stats.stalls import StallFigures
 from dbdyno.stats.steady_state import NO_STEADY_STATE, TOO_SHORT

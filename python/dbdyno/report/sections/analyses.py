@@ -17,7 +17,7 @@ from dbdyno.report.core.section import Part, Section
 from dbdyno.report.core.series import Series
 from dbdyno.report.core.terminal import Column, print_columns, say
 from dbdyno.report.core.words import significant
-from dbdyno.results.stated import AnalysisStated, LoadedStated, QueryStated, UnansweredStated
+from dbdyno.results.json_types import AnalysisStated, LoadedStated, QueryStated, UnansweredStated
 
 TIMES = ("cold", "best", "median")
 CELL_WIDTH = 10

@@ -8,7 +8,7 @@ from typing import TypedDict
 from dbdyno.report.core.documents import TrialDocument
 from dbdyno.report.core.page import Page
 from dbdyno.report.core.section import Part, Section
-from dbdyno.results.stated import client_host
+from dbdyno.results.json_types import client_host
 
 
 def part(page: Page) -> Part | None:

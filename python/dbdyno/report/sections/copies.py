@@ -17,7 +17,7 @@ from dbdyno.report.core.section import Part, Section
 from dbdyno.report.core.series import Series, trials_of
 from dbdyno.report.core.terminal import Column, print_columns, say
 from dbdyno.report.core.words import UNKNOWN, short_count, significant
-from dbdyno.results.stated import CopyStated, CopyStepStated
+from dbdyno.results.json_types import CopyStated, CopyStepStated
 
 Step = Literal["dump", "restore"]
 StepKey = Literal["seconds", "rows_per_s", "bytes_per_s", "tool_cpu_s", "server_cpu_s"]

@@ -8,7 +8,7 @@ from typing import Literal
 from dbdyno.report.core import words
 from dbdyno.report.core.documents import TrialDocument
 from dbdyno.report.core.named_workload import named_workload
-from dbdyno.results.stated import AgreementStated, CrashStated
+from dbdyno.results.json_types import AgreementStated, CrashStated
 
 WORKLOAD = "durability"
 HEADINGS = (

@@ -14,8 +14,8 @@ from dbdyno.report.core.loads import at
 from dbdyno.report.core.page import Page
 from dbdyno.report.core.section import Part, Section
 from dbdyno.report.core.terminal import Column, print_columns, say
+from dbdyno.results.json_types import EventStated
 from dbdyno.results.model import WHOLE_SECOND, Recorded, Trial
-from dbdyno.results.stated import EventStated
 from dbdyno.stats.disturbance import NOTHING, Disturbance, Second, Span, Spread, disturbance, spread
 
 HEADINGS = (

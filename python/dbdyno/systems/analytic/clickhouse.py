@@ -8,7 +8,7 @@ from typing import ClassVar
 from dbdyno.contract import StoreDocument
 from dbdyno.errors import UserError
 from dbdyno.experiment.workloads import ANALYSE
-from dbdyno.results.stated import ServerStated
+from dbdyno.results.json_types import ServerStated
 from dbdyno.systems.analyst import Analyst
 from dbdyno.systems.analytic.clickhouse_analyst import ClickHouseAnalyst, ClickHouseError
 from dbdyno.systems.base import Durability, Launch

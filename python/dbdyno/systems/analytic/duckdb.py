@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, ClassVar
 
 from dbdyno.contract import StoreDocument
 from dbdyno.experiment.workloads import ANALYSE
-from dbdyno.results.stated import ServerStated
+from dbdyno.results.json_types import ServerStated
 from dbdyno.systems.analyst import Analyst
 from dbdyno.systems.base import Durability, Launch
 from dbdyno.systems.embedded.embedded import Embedded

@@ -7,7 +7,7 @@ from dbdyno.contract import StoreDocument
 from dbdyno.errors import UserError
 from dbdyno.experiment.system_spec import SystemSpec
 from dbdyno.experiment.workloads import FIND_UNIQUE, GET, GET_ELSEWHERE, UPDATE
-from dbdyno.results.stated import OriginStated, ServerStated
+from dbdyno.results.json_types import OriginStated, ServerStated
 from dbdyno.systems.base import Durability, Launch, NamedProcess, System
 from dbdyno.systems.memcached.memcached import MemcachedServer
 from dbdyno.systems.probe import Probe

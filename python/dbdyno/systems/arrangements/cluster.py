@@ -7,7 +7,7 @@ from typing import ClassVar
 from dbdyno.contract import StoreDocument
 from dbdyno.experiment.system_spec import SystemSpec
 from dbdyno.experiment.workloads import GET_ELSEWHERE, OPERATIONS
-from dbdyno.results.stated import OriginStated, ServerStated
+from dbdyno.results.json_types import OriginStated, ServerStated
 from dbdyno.systems.base import Durability, Launch, NamedProcess, System
 from dbdyno.systems.probe import Probe
 from dbdyno.systems.space import Space

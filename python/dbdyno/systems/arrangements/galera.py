@@ -6,7 +6,7 @@ from pathlib import Path
 
 from dbdyno.errors import UserError
 from dbdyno.experiment.system_spec import SystemSpec
-from dbdyno.results.stated import ServerStated
+from dbdyno.results.json_types import ServerStated
 from dbdyno.systems.arrangements.cluster import Cluster
 from dbdyno.systems.base import Durability, Launch, numbers_of
 from dbdyno.systems.mysql.mariadb import MariaDB

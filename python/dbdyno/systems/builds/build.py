@@ -7,7 +7,7 @@ from functools import cached_property
 from pathlib import Path
 
 from dbdyno.errors import BuildReplaced, UserError
-from dbdyno.results.stated import BuildStated
+from dbdyno.results.json_types import BuildStated
 from dbdyno.systems.builds.elf import machine
 from dbdyno.systems.builds.identity import Identity, identify
 from dbdyno.systems.builds.layout import Layout

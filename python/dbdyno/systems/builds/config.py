@@ -11,7 +11,7 @@ from xml.etree import ElementTree
 from dbdyno.errors import UserError
 from dbdyno.experiment.bounds import read_bounded
 from dbdyno.experiment.system_spec import checked_setting
-from dbdyno.results.stated import ConfigStated
+from dbdyno.results.json_types import ConfigStated
 from dbdyno.systems.settings import plain, without_secrets
 
 MOST_BYTES = 1 << 20

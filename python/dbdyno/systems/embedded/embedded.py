@@ -7,7 +7,7 @@ from typing import Any, ClassVar, TypeAlias
 from dbdyno.contract import LibraryRecord
 from dbdyno.errors import UserError, did_you_mean
 from dbdyno.experiment.system_spec import SystemSpec
-from dbdyno.results.stated import ServerStated
+from dbdyno.results.json_types import ServerStated
 from dbdyno.systems.base import Launch, System
 from dbdyno.systems.running.process import PrivateDirectory
 

@@ -10,7 +10,7 @@ from dbdyno.contract import StoreDocument
 from dbdyno.errors import UserError, did_you_mean
 from dbdyno.experiment.system_spec import SystemSpec
 from dbdyno.experiment.workloads import DELETE, EXPIRE, FIND_UNIQUE, GET, GET_MANY, PUT, UPDATE
-from dbdyno.results.stated import ServerStated
+from dbdyno.results.json_types import ServerStated
 from dbdyno.systems.actions import OUTAGES
 from dbdyno.systems.answers import Answer
 from dbdyno.systems.base import Durability, Launch, Room, numbers_of

@@ -8,7 +8,7 @@ from urllib.parse import quote
 
 from dbdyno.errors import UserError
 from dbdyno.experiment.system_spec import SystemSpec
-from dbdyno.results.stated import ServerStated
+from dbdyno.results.json_types import ServerStated
 from dbdyno.systems.base import Durability, Launch
 from dbdyno.systems.embedded.sqlite import durability_of
 from dbdyno.systems.mongodb.mongodb import UNACKNOWLEDGED, MongoServer

@@ -7,7 +7,7 @@ from pathlib import Path
 from typing import ClassVar
 
 from dbdyno.errors import UserError
-from dbdyno.results.stated import ServerStated
+from dbdyno.results.json_types import ServerStated
 from dbdyno.systems.answers import Answer
 from dbdyno.systems.base import Durability, Launch, Room
 from dbdyno.systems.builds.config import paths

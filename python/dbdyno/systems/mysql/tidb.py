@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, ClassVar
 from dbdyno.errors import UserError
 from dbdyno.experiment.system_spec import SystemSpec
 from dbdyno.experiment.workloads import OPERATIONS, SYSBENCH
-from dbdyno.results.stated import ServerStated
+from dbdyno.results.json_types import ServerStated
 from dbdyno.systems.actions import Actions
 from dbdyno.systems.base import Durability, Launch, numbers_of
 from dbdyno.systems.builds.build import Build

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, ClassVar
 from dbdyno.contract import StoreDocument
 from dbdyno.errors import RunFailed, UserError
 from dbdyno.experiment.system_spec import SystemSpec
-from dbdyno.results.stated import ServerStated
+from dbdyno.results.json_types import ServerStated
 from dbdyno.systems.answers import Answer
 from dbdyno.systems.base import Durability, Launch, numbers_of
 from dbdyno.systems.later import LaterModule

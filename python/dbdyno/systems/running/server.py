@@ -9,7 +9,7 @@ from typing import ClassVar
 
 from dbdyno.errors import BuildReplaced, RunFailed, UserError
 from dbdyno.experiment.system_spec import SystemSpec
-from dbdyno.results.stated import OriginStated
+from dbdyno.results.json_types import OriginStated
 from dbdyno.systems.base import LOOPBACK, Launch, NamedProcess, System
 from dbdyno.systems.builds.build import Build, find_build
 from dbdyno.systems.builds.config import Config, read_config
@@ -101,7 +101,7 @@ class Server(System):
         return None
 
     def attach(self) -> None:
-        """Connect for the first time to a server that somebody else runs (dbdyno.systems.attached has it called).
+        """Connect for the first time to a server that somebody else runs (dbdyno.systems.foreign_server has it called).
 
         Raises Unreached if nothing answers in the protocol, UserError if the server refuses.
         """

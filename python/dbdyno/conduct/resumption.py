@@ -30,13 +30,13 @@ from dbdyno.experiment.trials import Preparation, Trial, expand, is_step_of
 from dbdyno.experiment.workloads import Kind
 from dbdyno.results.environment import Environment, read_environment
 from dbdyno.results.facts import PreparationFacts, RunFacts, TrialFacts
+from dbdyno.results.foreign_content import understood
+from dbdyno.results.json_types import OriginStated, ServerStated, SessionStated
 from dbdyno.results.jsonfiles import read_object
 from dbdyno.results.lock import locked
 from dbdyno.results.model import Trial as Recorded
 from dbdyno.results.profile import is_profiled
 from dbdyno.results.read import read_run_json, read_trial
-from dbdyno.results.stated import OriginStated, ServerStated, SessionStated
-from dbdyno.results.understood import understood
 from dbdyno.results.write import RunFolder
 from dbdyno.systems.running.guard import Guard
 from dbdyno.verdict.limits import RATE

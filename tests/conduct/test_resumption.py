@@ -6,9 +6,9 @@ from itertools import count
 
 import pytest
 
-from dbdyno.conduct import resumed
+from dbdyno.conduct import resumption
 from dbdyno.conduct.listener import Listener
-from dbdyno.conduct.resumed import resume
+from dbdyno.conduct.resumption import resume
 from dbdyno.conduct.run import conduct
 from dbdyno.errors import UserError
 from dbdyno.report.document import document
@@ -225,15 +225,15 @@ def test_a_run_that_was_killed_before_it_recorded_anything_is_refused(cut):
 def test_a_trial_is_complete_with_all_that_the_experiment_wants_of_it(cut):
     trial = cut / "trials/001-fake-game-c1"
     wanted = experiment(**SHORT, profile=True).experiment
-    assert resumed._read_complete(cut, trial.name, experiment(**SHORT).experiment) is not None
-    assert resumed._read_complete(cut, trial.name, wanted) is None
+    assert resumption._read_complete(cut, trial.name, experiment(**SHORT).experiment) is not None
+    assert resumption._read_complete(cut, trial.name, wanted) is None
     (trial / "profile").mkdir()
     (trial / "profile/profile.json").write_text("{}")
-    assert resumed._read_complete(cut, trial.name, wanted) is not None
+    assert resumption._read_complete(cut, trial.name, wanted) is not None
     (trial / "records.jsonl").write_text("damaged\n")
     shutil.rmtree(trial / "profile")
     (trial / "summary.npz").unlink(missing_ok=True)
-    assert resumed._read_complete(cut, trial.name, experiment(**SHORT).experiment) is None
+    assert resumption._read_complete(cut, trial.name, experiment(**SHORT).experiment) is None
 
 
 def test_a_run_whose_trials_are_all_complete_is_only_ended(fake_load, fake_system, tmp_path):

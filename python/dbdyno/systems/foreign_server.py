@@ -7,7 +7,7 @@ from functools import partial
 from typing import Any, ClassVar
 
 from dbdyno.errors import RunFailed, UserError
-from dbdyno.results.stated import ServerStated
+from dbdyno.results.json_types import ServerStated
 from dbdyno.systems.base import Durability, Launch
 from dbdyno.systems.probe import Probe, Waits, shortest_s
 from dbdyno.systems.running.child import Child, Unbounded

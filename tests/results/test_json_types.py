@@ -1,6 +1,6 @@
 """A host of a trial has a part of the load, or ran the server."""
 
-from dbdyno.results.stated import client_host
+from dbdyno.results.json_types import client_host
 
 
 def test_a_client_host_has_a_part_of_the_load():

@@ -5,7 +5,7 @@ from pathlib import Path
 import pytest
 
 from dbdyno.errors import RunFailed, UserError
-from dbdyno.results.understood import understood
+from dbdyno.results.foreign_content import understood
 
 
 @pytest.mark.parametrize(

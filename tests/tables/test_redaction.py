@@ -3,7 +3,7 @@
 import pytest
 
 from dbdyno.results.conclusions import NextStep, Verdict
-from dbdyno.tables.redacted import redacted, redacted_document, redacted_setting
+from dbdyno.tables.redaction import redacted, redacted_document, redacted_setting
 
 
 @pytest.mark.parametrize(

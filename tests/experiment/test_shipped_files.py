@@ -1,7 +1,7 @@
 """The list of shipped experiments matches the checked experiments."""
 
 from dbdyno.experiment.read import read_experiment
-from dbdyno.experiment.shipped import shipped_experiments, shipped_questions
+from dbdyno.experiment.shipped_files import shipped_experiments, shipped_questions
 
 
 def test_the_files_are_those_of_the_project():
