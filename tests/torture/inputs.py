@@ -2,8 +2,8 @@
 
 `python -m torture inputs` runs them as a part of the suite; `python -m torture.inputs --cases N --json FILE` alone,
 with more counts. Cases run in this process, a share of them once more as programs of their own.
-A finding is a traceback, a warning of Python's, a case of more than 10 s, more than 500 MB of data, or an exit status
-that is none of 0, 1 and 2. No server of a database is started: every command ends where it would start one, connect,
+A finding is a traceback, a warning of Python's, a case of more than 10 s, or more than 500 MB of data. So is an exit
+status other than 0, 1 and 2. No server of a database is started: every command ends where it would start one, connect,
 measure, download, or wait for Ctrl-C.
 """
 

@@ -41,8 +41,8 @@ impl EffectiveSettings {
         Ok(())
     }
 
-    /// The buckets of a hash: the libraries take a prime number that is not much larger than the one they are given, so that is no error, and
-    /// what they have is what is recorded.
+    /// The buckets of a hash: the libraries take a prime number that is not much larger than the given one. So that is no error, and what they
+    /// have is recorded.
     ///
     /// # Errors
     /// It has fewer, or more than a rounding explains.

@@ -1,5 +1,5 @@
-//! durability: a debit and its credit, stored again and again by clients that have rows of their own, so that each knows to the last one
-//! which of its writes were acknowledged.
+//! durability: a debit and its credit, stored again and again. Each client has rows of its own, so it knows to the last one which of its
+//! writes were acknowledged.
 //!
 //! Each client walks its rows in order: until it begins again with the first, every write is of a row of its own, and none hides another.
 

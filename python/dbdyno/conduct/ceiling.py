@@ -42,11 +42,11 @@ def measure_ceiling(context: Context, workload: WorkloadSpec, plan: Plan, reache
     reached_per_s: what a trial of that load then reached. Where that is more, the ceiling was measured too low, as one
     second is at the mercy of the scheduler; it is measured once more, and the higher of the two counts.
 
-    Without a figure, and with the reason, if the workload has SQL statements of its own, which null servers cannot
-    answer, or the store is reached by TLS, which they do not have. None if there is none: the store is embedded, the
-    experiment has `ceiling = false`, or a client library drives the store: null servers understand what the native
-    client says, and no more. A ceiling that cannot be measured spoils no trial; it is not known then. Raises
-    KeyboardInterrupt if the run is interrupted meanwhile.
+    It has a reason and no figure if the workload has SQL statements of its own, or if the store is reached by TLS: null
+    servers have neither. None if there is none: the store is embedded, the experiment has `ceiling = false`, or a
+    client library drives the store. Null servers understand what the native client says, and no more. A ceiling that
+    cannot be measured spoils no trial; it is not known then. Raises KeyboardInterrupt if the run is interrupted
+    meanwhile.
     """
     kinds, planned = store_kinds(plan.store), plan.workload
     if planned is None or plan.library or not context.experiment.ceiling or not set(kinds) <= set(NULL_PROTOCOLS):

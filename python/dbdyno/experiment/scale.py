@@ -15,9 +15,9 @@ _TABLES = ("options", "cpus")
 def at_scale(document: Table) -> Table:
     """Return an experiment's file as it is at its scale.
 
-    By scale can be each of SIZED, `number` and `rate` of a group of clients, the value of an option, the processors of
-    a side, the `at` of an event, and of a table of `system` the value of a setting; such a table's own key `scale` says
-    at which scales the system is there.
+    Each of SIZED can be a table of scales. So can `number` and `rate` of a group of clients, the value of an option or
+    a setting, the processors of a side, and the `at` of an event. The key `scale` of a table of `system` says at which
+    scales the system is there.
     Raises ValueError for a scale that is unknown, that something is not given for, or that nothing depends on.
     """
     chosen = document.get("scale")

@@ -38,8 +38,10 @@ class BusiestThreads:
         self._last, self._at = used, now
 
     def columns(self) -> dict[str, float]:
-        """Return, of each name, the shares of the time that its busiest thread was on a processor and waited for one,
-        and the processors that all threads of the name used together."""
+        """Return for each name the shares of the time that its busiest thread was on a processor and waited for one.
+
+        Beside them are the processors that all threads of the name used together.
+        """
         return self._columns
 
     def _compared(self, used: Mapping[str, Use], elapsed_s: float) -> dict[str, float]:

@@ -150,8 +150,8 @@ class ProcessSampler:
     def _doubt_delays(self, delays: dict[str, int]) -> None:
         """See that no thread was delayed for longer than the time since it was last looked at, else trust none.
 
-        Linux 6.18 was seen to add up to its whole uptime to the delay of a thread that had waited for a lock, again
-        and again, as if its wait had begun long before.
+        Linux 6.18 repeatedly added up to its whole uptime to the delay of a thread that had waited for a lock, as if
+        its wait had begun long before.
         """
         now = time.monotonic()
         if self._last_at is not None:

@@ -155,9 +155,9 @@ def _fit(
 ) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
     """Fit λ > 0, 0 ≤ α ≤ 1 and β ≥ 0 to many series at once, by least squares of logarithms.
 
-    With a, b, c ≥ 0 the law is N / X = a + bN + cN(N−1), where λ = 1 / (a + b), α = b / (a + b), β = c / (a + b):
-    linear in what is sought, so each step of Gauss and Newton is a least-squares problem with weights that must not be
-    negative, and its solution is the best of those without a constraint on fewer columns. In numpy, as a library's
+    With a, b, c ≥ 0 the law is N / X = a + bN + cN(N−1). Then λ = 1 / (a + b), α = b / (a + b), β = c / (a + b).
+    The law is linear in a, b and c, so each step of Gauss and Newton is a least-squares problem whose weights must not
+    be negative. Its solution is the best of those without a constraint on fewer columns. This is numpy: a library's
     solver costs its import at every `dbdyno show` and takes one series at a time.
 
     Args:

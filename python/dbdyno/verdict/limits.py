@@ -1,7 +1,7 @@
 """The table of limits: everything dbdyno knows of what can limit a trial (docs/verdicts.md has each one tested).
 
-To add a limit, add an entry here, what it is seen by (the state of a store's threads or the counter of its band, or
-the function of a limit inside the storage engine) and a test. Everything else reads this table.
+To add a limit, add an entry here, what shows it, and a test. The state of a store's threads shows it, the counter of
+its band, or the function of a limit inside the storage engine. Everything else reads this table.
 """
 
 from __future__ import annotations

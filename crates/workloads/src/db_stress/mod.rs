@@ -91,8 +91,8 @@ impl DbStress {
     }
 }
 
-/// A row is not found if another transaction deleted it and inserted it anew while this one waited for it, by stores that then look no
-/// further than the row they waited for (read committed). A row that is really lost fails the checks.
+/// Under read committed, some stores look no further than the row they waited for. They do not find a row that another transaction
+/// deleted and inserted anew meanwhile. A row that is really lost fails the checks.
 async fn write_one<O: Operations>(operations: &mut O, step: usize, values: &[Value<'_>]) -> Result<(), Failed> {
     let rows = operations.sql(step, values, &mut |_| {}).await?;
     if rows == 0 {

@@ -1,8 +1,8 @@
 """Answers of a server of the MySQL protocol, read for next to nothing: what is asked of it ten times a second.
 
-A list of connections costs the server a quarter of what it costs it to count them, but a driver makes objects of nine
-columns of every row where two are wanted, and its cursor costs as much again (benches/README.md). So the question goes
-out on the driver's connection, and the answer is read here: rows of the text protocol, in packets, their columns each
+A list of connections costs the server a quarter of what counting them costs. But a driver makes objects of all nine
+columns of a row, of which two are needed, and its cursor costs as much again (benches/README.md). So the question goes
+out on the driver's connection, and the answer is read here: rows of the text protocol, in packets. Each column stands
 behind its length (MySQL Internals Manual, "COM_QUERY", "Text Resultset" and "Protocol::LengthEncodedString").
 """
 
