@@ -1,5 +1,6 @@
-"""Every command that a document shows is one: its options exist, and what it runs can be read and built."""
+"""Every command that a document shows or a verdict names is one: its options exist, and what it runs can be built."""
 
+import json
 import re
 import shlex
 from collections.abc import Iterator
@@ -17,6 +18,7 @@ from dbdyno.experiment.read import read_experiment
 from dbdyno.experiment.workload_spec import missing_operations
 from dbdyno.systems import build
 from dbdyno.systems.packages.versions import in_range
+from golden.stored import unpack
 
 ROOT = Path(__file__).parent.parent
 DOCUMENTS = sorted([ROOT / "README.md", ROOT / "benches/README.md", *ROOT.glob("docs/**/*.md")])
@@ -74,6 +76,29 @@ def test_a_command_that_is_shown_can_be_given(text, whole, monkeypatch):
         assert not whole
 
 
+NEXT = sorted(
+    {
+        json.loads(text)
+        for file in (ROOT / "tests/golden/expected").glob("*/verdicts.json")
+        for text in re.findall(r'"command": ("dbdyno run .*")', file.read_text())
+    }
+)
+"""Commands that verdicts on recorded runs name next."""
+
+
+@pytest.mark.parametrize("text", NEXT)
+def test_a_command_that_a_verdict_names_next_can_be_given(text, monkeypatch, tmp_path):
+    monkeypatch.chdir(ROOT)
+    if "client-groups.toml" in text:
+        # Its run has the file.
+        text = text.replace("client-groups.toml", str(unpack("client-groups", tmp_path) / "experiment.toml"))
+    check_command(text)
+
+
+def test_verdicts_name_commands():
+    assert len(NEXT) > 50 and any("client-groups" in text for text in NEXT)
+
+
 @pytest.mark.parametrize(
     ("text", "said"),
     [
@@ -84,6 +109,7 @@ def test_a_command_that_is_shown_can_be_given(text, whole, monkeypatch):
         ("dbdyno run game --set opions.access=zipfian", "opions"),
         ("dbdyno run game --system 'mariadb?acess=handler&access=x'", "access"),
         ("dbdyno run tpcc --system redis", "cannot do"),
+        ("dbdyno run examples/writer-and-readers.toml --system mariadb --clients 3", "groups of clients"),
         ("dbdyno systems instal", "No such command"),
     ],
 )
