@@ -58,7 +58,15 @@ def test_a_trial_that_ended_before_its_first_sample_has_none(write):
 
 
 @pytest.mark.parametrize(
-    "sample", [{"host.a": 1}, {"at_unix_s": 1, "host.a": "much"}, {"at_unix_s": 1, "host.a": True}]
+    "sample",
+    [
+        {"host.a": 1},
+        {"at_unix_s": 1, "host.a": "much"},
+        {"at_unix_s": 1, "host.a": True},
+        {"at_unix_s": 1, "host.a": np.inf},
+        {"at_unix_s": 1, "host.a": 10**400},
+        {"at_unix_s": -np.inf},
+    ],
 )
 def test_a_line_that_is_no_sample_is_named(write, sample):
     with pytest.raises(UserError, match="line 2"):

@@ -210,6 +210,15 @@ def test_what_nobody_can_count_to_is_refused_with_its_line(tmp_path, more):
         read(tmp_path, interval(0, 50), interval(1, 50, **more))
 
 
+@pytest.mark.parametrize("at_unix_s", ["1e400", "-1e400", "NaN", "1e300"])
+def test_a_run_that_begins_at_no_time_is_refused_with_its_line(tmp_path, at_unix_s):
+    path = tmp_path / "records.jsonl"
+    begun = f'{{"record": "phase", "phase": "run", "state": "start", "at_unix_s": {at_unix_s}}}\n'
+    path.write_text(begun + json.dumps(interval(0, 50)) + "\n")
+    with pytest.raises(UserError, match=r"records\.jsonl, line 1: .*a number that no load client can count to"):
+        read_records(path)
+
+
 def test_profiled_seconds_are_in_no_figure_and_their_counts_add_up(tmp_path):
     path = tmp_path / "records.jsonl"
     seconds = (5, 100, 100, 1, 2, 100)

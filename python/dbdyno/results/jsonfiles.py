@@ -15,7 +15,7 @@ from pydantic_core import from_json
 from dbdyno.contract import JsonObject
 from dbdyno.errors import UserError
 
-_MOST = 10**20
+MOST = 10**20
 """Counters of servers have 64 bits, which are 20 digits."""
 
 
@@ -50,7 +50,7 @@ def _beyond(value: Any) -> float | None:
                 waiting += inner
             case bool():
                 continue
-            case int() | float() as number if abs(number) >= _MOST:
+            case int() | float() as number if abs(number) >= MOST:
                 return abs(number)
     return None
 

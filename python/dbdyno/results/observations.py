@@ -16,7 +16,7 @@ import numpy as np
 
 from dbdyno.contract import JsonObject
 from dbdyno.errors import UserError
-from dbdyno.results.jsonfiles import read_lines
+from dbdyno.results.jsonfiles import MOST, read_lines
 from dbdyno.results.samples import AT, Observations
 
 LINES = "observations.jsonl"
@@ -62,7 +62,7 @@ def _read_lines(path: Path) -> Observations:
     samples = []
     for number, line in read_lines(path):
         samples.append(line)
-        if not isinstance(line.get(AT), int | float) or not all(_is_number(value) for value in line.values()):
+        if line.get(AT) is None or not all(map(_is_number, line.values())):
             raise UserError(f"{path}, line {number}: not a sample of observations")
     return observations_of(samples)
 
@@ -75,7 +75,7 @@ def observations_of(samples: Sequence[JsonObject]) -> Observations:
 
 
 def _is_number(value: Any) -> bool:
-    return value is None or (isinstance(value, int | float) and not isinstance(value, bool))
+    return value is None or (isinstance(value, int | float) and not isinstance(value, bool) and not abs(value) >= MOST)
 
 
 def _column(values: Iterable[float | None]) -> np.ndarray:

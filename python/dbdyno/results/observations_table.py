@@ -9,6 +9,7 @@ import pyarrow
 from pyarrow import parquet
 
 from dbdyno.errors import UserError
+from dbdyno.results.jsonfiles import MOST
 from dbdyno.results.samples import AT, Observations
 
 
@@ -16,21 +17,21 @@ def read_table(path: Path) -> Observations:
     """Read a table.
 
     Raises:
-        UserError: it is not a table of observations, or a value is infinite, which nothing observed is.
+        UserError: it is not a table of observations, or a value is beyond every counter there is.
     """
     try:
         # `read_table` also imports data sets, and `show` may last 400 ms.
         with parquet.ParquetFile(path) as file:
             table = file.read(use_threads=False)
-        columns = {name: _finite(name, _floats(table.column(name))) for name in table.column_names}
+        columns = {name: _bounded(name, _floats(table.column(name))) for name in table.column_names}
         return Observations(columns.pop(AT), columns)
     except (OSError, KeyError, ValueError, TypeError, pyarrow.ArrowException) as error:
         raise UserError(f"{path}: cannot be read as observations: {error}") from error
 
 
-def _finite(name: str, values: np.ndarray) -> np.ndarray:
-    if np.isinf(values).any():
-        raise ValueError(f"{name} has an infinite value")
+def _bounded(name: str, values: np.ndarray) -> np.ndarray:
+    if (np.abs(values) >= MOST).any():
+        raise ValueError(f"{name} has a value that dbdyno never writes")
     return values
 
 

@@ -41,6 +41,7 @@ _TIMES = ("service_time", "response_time", "send_lag")
 
 _MOST_COUNTED = 2**53
 """Largest count of transactions in a second, or of seconds: a summary keeps them as floats."""
+_TOO_MUCH = "it holds a number that no load client can count to"
 
 
 def read_records(path: Path, auto_warmup: bool = False, profiled: Collection[int] = ()) -> Recorded:
@@ -159,6 +160,9 @@ class Reader:
     def _phase(self, record: PhaseRecord) -> None:
         if record["state"] != "end" and record["phase"] == "run":
             self.run_began_unix_s = float(record["at_unix_s"])
+            # Edges of seconds are this and more: the difference of two infinite ones is no number.
+            if not abs(self.run_began_unix_s) <= _MOST_COUNTED:
+                raise ValueError(_TOO_MUCH)
 
     def _interval(self, record: IntervalRecord) -> None:
         transactions, warmup = record["transactions"], bool(record["warmup"])
@@ -258,14 +262,14 @@ def _check_numbers(interval: Interval) -> None:
     seconds = (interval.seconds, interval.client_cpu_s, *interval.thread_cpu_s, *interval.thread_run_queue_s)
     for number in (*counted, interval.reads_verified, interval.mismatches, *seconds):
         if not abs(number) <= _MOST_COUNTED:
-            raise ValueError("it holds a number that no load client can count to")
+            raise ValueError(_TOO_MUCH)
 
 
 def _gaps(listed: Sequence[Sequence[int]]) -> list[tuple[int, int]]:
     """Read begin and length of an interval's gaps; raise ValueError if no load client can record one."""
     gaps_ns = [(int(begin_ns), int(length_ns)) for begin_ns, length_ns in listed]
     if any(not 0 <= number <= _MOST_COUNTED for gap_ns in gaps_ns for number in gap_ns):
-        raise ValueError("it holds a number that no load client can count to")
+        raise ValueError(_TOO_MUCH)
     return gaps_ns
 
 
