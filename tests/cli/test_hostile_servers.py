@@ -66,7 +66,10 @@ def test_it_is_said_what_came_instead(command, behaviour, words, tmp_path):
     assert words in ended.said
 
 
-def test_a_library_that_is_brought_down_takes_nobody_with_it(tmp_path):
-    ended = dbdyno("clean", hostile.NESTED_TYPES, "cassandra", tmp_path)
+@pytest.mark.parametrize("command", ["run", "clean"])
+@pytest.mark.parametrize("behaviour", [hostile.NESTED_TYPES, hostile.NESTED_TYPE_NAMES])
+def test_types_that_nest_too_deeply_for_a_library_are_told(behaviour, command, tmp_path):
+    ended = dbdyno(command, behaviour, "cassandra", tmp_path)
     check("nested types", ended)
-    assert "answers as CQL does at first, and then does not" in ended.said
+    words = "answers as CQL does at first, and then does not: the type of a column nests more than 100 deep"
+    assert words in " ".join(ended.said.split())

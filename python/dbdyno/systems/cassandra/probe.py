@@ -13,6 +13,7 @@ from cassandra.policies import WhiteListRoundRobinPolicy
 from cassandra.query import dict_factory
 
 from dbdyno.errors import RunFailed
+from dbdyno.load_python.libraries.cassandra_nesting import bound_nesting
 from dbdyno.systems.answers import Answer
 from dbdyno.systems.probe import ANSWER_TIMEOUT_S, Probe, named
 from dbdyno.systems.running.endpoint import CONNECT_TIMEOUT_S, Endpoint
@@ -43,6 +44,7 @@ _OF_A_CACHE = {
 
 def connect(endpoint: Endpoint, timeout_s: float = CONNECT_TIMEOUT_S) -> tuple[Cluster, Session]:
     """Return a connection to one server alone; raises one of DRIVER_ERRORS. Close it by the cluster's `shutdown`."""
+    bound_nesting()
     login = PlainTextAuthProvider(endpoint.user, endpoint.password) if endpoint.user else None
     profile = ExecutionProfile(
         WhiteListRoundRobinPolicy([endpoint.host]), request_timeout=timeout_s, row_factory=dict_factory
