@@ -2,10 +2,12 @@
 
 import json
 import os
+import shutil
 import signal
 import sys
 from collections.abc import Callable, Iterator
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -16,6 +18,7 @@ from dbdyno.systems import SYSTEMS
 from dbdyno.systems.base import Launch
 from dbdyno.systems.running.guard import Guard
 from fakes.system import FakeSystem
+from helpers import PATIENCE_MS
 
 FAKE_LOAD_CLIENT = Path(__file__).parent / "fakes" / "load_client.py"
 
@@ -96,3 +99,40 @@ def guard() -> Iterator[Guard]:
 def launch(guard: Guard, tmp_path: Path) -> Launch:
     """The launch of a small system."""
     return Launch(guard, tmp_path, clients=8, rows=100)
+
+
+@pytest.fixture(scope="module")
+def browser() -> Iterator[Any]:
+    """The system's Chromium. Without it the test is skipped; with CI=true that is a failure."""
+    program = shutil.which("chromium")
+    playwright = pytest.importorskip("playwright.sync_api", reason="playwright is not installed")
+    if program is None:
+        reason = "chromium is not installed: apt install chromium"
+        pytest.fail(reason) if os.environ.get("CI") == "true" else pytest.skip(reason)
+    with playwright.sync_playwright() as started:
+        options = ["--no-sandbox", "--disable-gpu", "--disable-background-networking"]
+        chromium = started.chromium.launch(executable_path=program, args=options, timeout=PATIENCE_MS)
+        yield chromium
+        chromium.close()
+
+
+@pytest.fixture
+def look(browser: Any) -> Iterator[Callable[..., Any]]:
+    """Open an address in a window of its own; what the page says of errors fails the test at its end."""
+    wrong: list[str] = []
+    contexts: list[Any] = []
+
+    def look(address: str, width: int = 1280, scheme: str = "light") -> Any:
+        context = browser.new_context(viewport={"width": width, "height": 900}, color_scheme=scheme)
+        context.set_default_timeout(PATIENCE_MS)
+        contexts.append(context)
+        page = context.new_page()
+        page.on("console", lambda message: wrong.append(message.text) if message.type == "error" else None)
+        page.on("pageerror", lambda error: wrong.append(str(error)))
+        page.goto(address)
+        return page
+
+    yield look
+    for context in contexts:
+        context.close()
+    assert wrong == []

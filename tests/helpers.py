@@ -21,6 +21,8 @@ from dbdyno.systems.base import Launch, System
 from dbdyno.systems.running.guard import Guard
 
 PATIENCE_S = 30.0
+PATIENCE_MS = 120_000
+"""The time limit of a page on a crowded host; conditions are waited for, so it costs nothing elsewhere."""
 
 
 def need(*names: str) -> None:

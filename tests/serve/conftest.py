@@ -4,9 +4,7 @@ from __future__ import annotations
 
 import http.client
 import json
-import os
-import shutil
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from pathlib import Path
 from urllib.parse import urlsplit
 
@@ -24,8 +22,6 @@ HOSTILE = System(
     servers=(("mariadb", "10.11 <i>&amp;"),),
 )
 SQLITE, LMDB, MARIADB = SYSTEMS[:3]
-PATIENCE_MS = 120_000
-"""The time limit of a page on a crowded host; conditions are waited for, so it costs nothing elsewhere."""
 
 
 def change(file: Path, **keys: object) -> None:
@@ -86,39 +82,3 @@ def site(folder: Path) -> Iterator[Site]:
     """The three runs, served."""
     with serving(folder, "127.0.0.1", 0) as address:
         yield Site(address)
-
-
-@pytest.fixture(scope="module")
-def browser() -> Iterator[object]:
-    """The system's Chromium. Without it the test is skipped; with CI=true that is a failure."""
-    program = shutil.which("chromium")
-    playwright = pytest.importorskip("playwright.sync_api", reason="playwright is not installed")
-    if program is None:
-        reason = "chromium is not installed: apt install chromium"
-        pytest.fail(reason) if os.environ.get("CI") == "true" else pytest.skip(reason)
-    with playwright.sync_playwright() as started:
-        options = ["--no-sandbox", "--disable-gpu", "--disable-background-networking"]
-        chromium = started.chromium.launch(executable_path=program, args=options, timeout=PATIENCE_MS)
-        yield chromium
-        chromium.close()
-
-
-@pytest.fixture
-def look(browser) -> Iterator[Callable]:
-    """Open an address in a window of its own; what the page says of errors fails the test at its end."""
-    wrong, contexts = [], []
-
-    def look(address: str, width: int = 1280, scheme: str = "light"):
-        context = browser.new_context(viewport={"width": width, "height": 900}, color_scheme=scheme)
-        context.set_default_timeout(PATIENCE_MS)
-        contexts.append(context)
-        page = context.new_page()
-        page.on("console", lambda message: wrong.append(message.text) if message.type == "error" else None)
-        page.on("pageerror", lambda error: wrong.append(str(error)))
-        page.goto(address)
-        return page
-
-    yield look
-    for context in contexts:
-        context.close()
-    assert wrong == []

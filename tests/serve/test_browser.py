@@ -5,7 +5,8 @@ import json
 import pytest
 
 from dbdyno.serve.server import serving
-from serve.conftest import PATIENCE_MS, Site, change
+from helpers import PATIENCE_MS
+from serve.conftest import Site, change
 
 PAGES = ("/", "/live", "/matrix", "/compare?baseline=first&candidate=second")
 SIZES = [(1280, "light"), (390, "dark")]
