@@ -1,6 +1,7 @@
 """The lists of what there is, and how to get the rest."""
 
 from dbdyno.experiment.clients import LIBRARIES, Library
+from dbdyno.experiment.shipped_files import shipped_questions
 from dbdyno.experiment.workloads import WORKLOADS
 from dbdyno.systems import SYSTEMS
 
@@ -13,7 +14,7 @@ def test_everything_there_is_is_listed(dbdyno, monkeypatch):
     for name in (*WORKLOADS, *SYSTEMS, "quickstart", "mysql://", "options.access: uniform | sequential"):
         assert name in out
     assert "dbdyno host" in out and "docs/own-workload.md" in out
-    assert "Which of these stores serves a small game's request fastest" in out
+    assert "Which store serves a small game's request fastest" in out
     assert "not installed: apt install it" in out
 
 
@@ -33,6 +34,7 @@ def test_a_line_each_that_fits_and_a_name_chooses(dbdyno, monkeypatch):
     assert len({line.split("  ")[1] for line in lines}) >= len(WORKLOADS) and not any(
         x.startswith("   ") for x in lines
     )
+    assert "…" not in out and all(question in out for question in shipped_questions().values())
     status, out, _ = dbdyno("list", "point-get")
     assert [line.strip() for line in out.splitlines() if not line.startswith(" ")][:1] == ["Experiments"]
     assert "Workloads" in out and "Systems" not in out and "tpcc" not in out

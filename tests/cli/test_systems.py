@@ -20,7 +20,10 @@ def test_every_system_version_and_scheme_is_listed(capsys, monkeypatch, tmp_path
 def test_details_say_what_a_system_is_and_what_it_cannot_do(capsys):
     assert run(["systems", "--details", "--name", "memcached"]) == 0
     listed = capsys.readouterr().out
-    assert "memcached (memory=MiB, threads=…)" in listed and "cannot: add to a column in place; insert a row" in listed
+    assert (
+        "a cache in memory (memory=MiB, threads=…)" in listed
+        and "cannot: add to a column in place; insert a row" in listed
+    )
     assert "memcached://" in listed and "sqlite" not in listed
 
 
@@ -36,4 +39,15 @@ def test_a_version_that_is_broken_is_marked(capsys, monkeypatch):
 
     monkeypatch.setattr(systems, "installed", lambda package: Broken())
     assert run(["systems", "--name", "chdb"]) == 0
-    assert "broken  a file is missing; dbdyno systems install chdb" in capsys.readouterr().out
+    assert "broken  dbdyno systems install chdb\n" in capsys.readouterr().out
+    assert run(["systems", "--name", "chdb", "--details"]) == 0
+    assert "dbdyno systems install chdb; a file is missing" in capsys.readouterr().out
+
+
+def test_every_system_is_one_whole_line_at_80_columns(capsys, monkeypatch, tmp_path):
+    monkeypatch.setenv(CACHE_VARIABLE, str(tmp_path))
+    monkeypatch.setenv("COLUMNS", "80")
+    assert run(["systems"]) == 0
+    table, _, _ = capsys.readouterr().out.partition("Too narrow")
+    lines = table.splitlines()[1:]
+    assert len(lines) == len(list(systems._entries())) and max(map(len, lines)) <= 80 and "…" not in table

@@ -5,6 +5,7 @@ from dataclasses import dataclass
 from rich.console import Console
 
 from dbdyno.cli.console import make_console
+from dbdyno.cli.first_clause import first_clause
 from dbdyno.errors import UserError
 from dbdyno.experiment.clients import LIBRARIES, NATIVE, Library
 from dbdyno.experiment.shipped_files import shipped_questions
@@ -13,8 +14,8 @@ from dbdyno.report.core.terminal import Column, print_columns, say
 from dbdyno.systems import ATTACHED, SYSTEMS
 
 BESIDE = {
-    "host": "What does this host do by itself? A separate command: dbdyno host",
-    "your own": "tables, statements and transactions in a file: docs/own-workload.md, and two in examples/",
+    "host": "What does this host do by itself? Run dbdyno host",
+    "your own": "your own tables and transactions, docs/own-workload.md; two are in examples/",
 }
 """Experiments that no shipped file holds."""
 
@@ -30,8 +31,8 @@ class _Entry:
 
     @property
     def line(self) -> str:
-        """The text beside its name."""
-        return f"missing · {self.what}" if self.missing else self.what
+        """The text beside its name if it has one line."""
+        return f"missing · {first_clause(self.what)}" if self.missing else first_clause(self.what)
 
 
 def command(name: str | None, details: bool) -> int:
@@ -83,4 +84,4 @@ def _workload(workload: Workload) -> _Entry:
 def _print(entries: list[_Entry], details: bool, console: Console) -> None:
     texts = ["\n".join((entry.what, *entry.more)) if details else entry.line for entry in entries]
     names = Column("", [entry.name for entry in entries], left=True)
-    print_columns([names, Column("", texts, left=True, prose=details, brief=not details)], console)
+    print_columns([names, Column("", texts, left=True, prose=details)], console)

@@ -4,6 +4,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 
 from dbdyno.cli.console import make_console
+from dbdyno.cli.first_clause import first_clause
 from dbdyno.errors import UserError
 from dbdyno.experiment.workloads import ANALYSE, OPERATIONS
 from dbdyno.report.core.terminal import Column, print_columns, say
@@ -34,8 +35,8 @@ class _Entry:
 
     @property
     def line(self) -> str:
-        """The text beside its name: how to get it, or else what it is."""
-        return self.how or self.what
+        """The text beside its name if it has one line: how to get it, or else what it is."""
+        return self.how.partition("; ")[0] or first_clause(self.what)
 
     @property
     def details(self) -> str:
@@ -54,7 +55,7 @@ def command(name: str | None, details: bool) -> None:
         Column("system", [entry.name for entry in entries], left=True),
         Column("version", [entry.version for entry in entries], 1, left=True),
         Column("state", [entry.state for entry in entries], left=True),
-        Column("", texts, left=True, prose=details, brief=not details),
+        Column("", texts, left=True, prose=details),
     ]
     print_columns(columns, console, 0, ["" if entry.state != BROKEN else "yellow" for entry in entries])
     console.print()
@@ -94,6 +95,6 @@ def _of_package(package: Package, what: str = "", lacks: str = "") -> _Entry:
     there = installed(package)
     broken = there.broken() if there else None
     state = BROKEN if broken else INSTALLED if there else MISSING
-    how = f"{broken}; dbdyno systems install {package.name}" if broken else "" if there else package.how_to_get_it
+    how = f"dbdyno systems install {package.name}; {broken}" if broken else "" if there else package.how_to_get_it
     name = f"  {package.name}" if package.version else package.name
     return _Entry(name, f"{package.release}, {package.client}", state, how, what, lacks)

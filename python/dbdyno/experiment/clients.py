@@ -40,7 +40,7 @@ LIBRARIES = {
     library.name: library
     for library in (
         Library("pymysql", "PyMySQL, pure Python", "pymysql", "pymysql"),
-        Library("mysqlclient", "mysqlclient (MySQLdb), over the C library", "MySQLdb", "mysqlclient", "libmariadb"),
+        Library("mysqlclient", "mysqlclient, MySQLdb over the C library", "MySQLdb", "mysqlclient", "libmariadb"),
         Library("psycopg", "psycopg, over the C library libpq", "psycopg", "psycopg", "libpq"),
         Library("redis-py", "redis-py, pure Python; its parser is in C if hiredis is installed", "redis", "redis"),
         Library("pymemcache", "pymemcache, pure Python", "pymemcache", "pymemcache"),

@@ -135,7 +135,7 @@ WORKLOADS = {
         ),
         Workload(
             "trx-lifecycle",
-            "read one row as autocommit, in a read-only or in a read-write transaction",
+            "read one row in a transaction or none; autocommit, read-only or read-write",
             (GET, TRANSACTION),
             {"transaction": ("autocommit", "read-only", "read-write"), **ACCESS},
             row_bytes=260,
@@ -213,7 +213,7 @@ WORKLOADS = {
         ),
         Workload(
             "replication-lag",
-            "write a row at one node, and get it at another until it appears there",
+            "write a row at one node and wait for it at another",
             (GET, UPDATE, GET_ELSEWHERE),
             row_bytes=116,
         ),
@@ -236,21 +236,21 @@ WORKLOADS = {
         ),
         Workload(
             "air-traffic",
-            "load a table of flights in bulk, and run queries Q0 to Q10, cold and hot",
+            "load a table of flights in bulk and query it; Q0 to Q10, cold and hot",
             (ANALYSE,),
             {"csv": (), "malformed": ("fail", "skip"), "until": (), "streams": range(1, 9)},
             Kind.ANALYSIS,
         ),
         Workload(
             "wide-rows",
-            "load a table of few or many columns in bulk, and scan all of it",
+            "load a table of few or many columns in bulk and scan it",
             (ANALYSE,),
             {"layout": ("tinyint", "tinyint-char", "tinyints", "tinyints-varchar")},
             Kind.ANALYSIS,
         ),
         Workload(
             "dump-restore",
-            "dump and restore the tables of oltp by the store's own tools, and prove the copy identical",
+            "dump and restore tables by the store's own tools; the copy must be identical",
             (COPY,),
             {"tool": ("sql", "files", "mydumper"), "workers": range(1, 65), "tables": range(1, 17)},
             Kind.COPY,

@@ -15,8 +15,6 @@ from rich.text import Text
 GAP = 2
 LEAST_PROSE = 24
 """The least width of a column of sentences, in characters; with less room the table becomes a list."""
-LEAST_BRIEF = 40
-"""The same for a column that shows the beginning of its texts; a command to copy fits whole."""
 LONG_NAME_SHARE = 0.3
 """A first column wider than this share of the terminal stands above its rows if the table does not fit."""
 
@@ -31,7 +29,6 @@ class Column:
         drop: if the table is too wide, the column with the highest value goes first; `None` is never dropped.
         left: its cells are words, not figures.
         prose: its cells are sentences, which wrap.
-        brief: its cells are sentences, of which one line shows as many words as fit.
         style: the style of its cells, as rich names it.
     """
 
@@ -40,7 +37,6 @@ class Column:
     drop: int | None = None
     left: bool = False
     prose: bool = False
-    brief: bool = False
     style: str = ""
 
     @property
@@ -52,8 +48,6 @@ class Column:
     def least_width(self) -> int:
         """The characters it takes at least."""
         words = [cell_len(word) for cell in self.cells for word in cell.split()]
-        if self.brief:
-            return min(self.width, LEAST_BRIEF)
         return min(self.width, max(LEAST_PROSE, *words)) if self.prose and words else self.width
 
     def narrowed(self) -> Column:
@@ -202,19 +196,11 @@ def _print_rows(
         above = None if fits else name
         cells = [[name if fits else ""]]
         for column, width in zip(others, widths[1:], strict=True):
-            cells.append(_cell(column, row, width))
+            cells.append(wrapped(column.cells[row], width) if column.prose else [column.cells[row]])
         for line in range(max(map(len, cells))):
             parts = [cell[line] if line < len(cell) else "" for cell in cells]
             looks = [f"{column.style} {style}".strip() for column in columns]
             console.print(_line(parts, columns, widths, looks, indent), soft_wrap=True)
-
-
-def _cell(column: Column, row: int, width: int) -> list[str]:
-    """Return the lines of a cell."""
-    text = column.cells[row]
-    if column.brief:
-        return [shortened(text, width)]
-    return wrapped(text, width) if column.prose else [text]
 
 
 def _print_headings(

@@ -60,7 +60,7 @@ class ClickHouse(Server):
     """A private ClickHouse server. Settings: those of queries (`max_threads`, `max_memory_usage` …)."""
 
     name = "clickhouse"
-    what = "ClickHouse server, for whole tables, any setting of queries (max_threads …)"
+    what = "ClickHouse server, for whole tables (any setting of queries, max_threads …)"
     operations = frozenset({ANALYSE})
     table_share: ClassVar[float] = 0.25
     # Newer ones are one program for all purposes, and `server` is one of them.

@@ -20,7 +20,7 @@ class ResultCache(Fronted):
     """
 
     name = "result-cache"
-    what = "a pool of memcached nodes that keeps results in front of a store: result-cache(memcached*3, mariadb)"
+    what = "memcached nodes that keep results of a store: result-cache(memcached*3, mariadb)"
     settings: ClassVar[dict[str, Callable[[str], float]]] = {"expire_s": int, "leaves_s": float, "joins_s": float}
 
     @classmethod

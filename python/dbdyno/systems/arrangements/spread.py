@@ -16,7 +16,7 @@ class Spread(Cluster):
 
     name = "spread"
     takes_parts = True
-    what = "clients spread over the nodes of a cluster that runs already: spread(mysql://u@one/d, mysql://u@two/d)"
+    what = "clients spread over the nodes of a running cluster: spread(mysql://u@one/d, mysql://u@two/d)"
 
     @classmethod
     def made_of(cls, spec: SystemSpec, parts: list[System]) -> System:

@@ -136,7 +136,7 @@ class Memcached(MemcachedServer):
     """
 
     name = "memcached"
-    what = "memcached (memory=MiB, threads=…)"
+    what = "memcached, a cache in memory (memory=MiB, threads=…)"
     room: ClassVar[Mapping[str, Room]] = {"memory": Room(1 << 20, 1.2)}
     storage: ClassVar[Storage] = Storage(1.1, 110, in_memory=True)
     can_crash = True

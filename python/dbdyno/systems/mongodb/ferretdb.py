@@ -37,7 +37,7 @@ class FerretDB(MongoServer):
     """
 
     name = "ferretdb"
-    what = "FerretDB (backend=sqlite or postgresql, with the backend's settings; write=unacknowledged)"
+    what = "FerretDB, documents in SQLite or PostgreSQL (backend=…, with its settings; write=unacknowledged)"
     own_settings: ClassVar[tuple[str, ...]] = ("backend", "write", "connect")
     storage: ClassVar[Storage] = Storage(1.8, 40)
     package = _PACKAGE.name
@@ -65,7 +65,7 @@ class FerretDB(MongoServer):
     def missing(cls) -> str | None:
         if installed(_PACKAGE):
             return None
-        return "ferretdb is not installed: dbdyno systems install ferretdb (go builds it, in a minute or two)"
+        return "ferretdb is not installed: dbdyno systems install ferretdb (built by go)"
 
     def installation(self) -> Installation | None:
         return installed(_PACKAGE)

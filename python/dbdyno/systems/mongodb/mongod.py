@@ -96,7 +96,7 @@ class MongoDB(MongoServer):
     def missing(cls) -> str | None:
         if find_program("mongod"):
             return None
-        return "mongod is not installed, and no registry has it: install it, or say mongodb?binary=/path/to/mongod"
+        return "mongod is not installed: no registry has it; install it, or say mongodb?binary=/path/to/mongod"
 
     def start(self, launch: Launch) -> None:
         if self.on_socket:

@@ -62,8 +62,8 @@ class MySQL(MariaDB):
 
     @classmethod
     def missing(cls) -> str | None:
-        versions = [package.name for package in PACKAGES.values() if package.system == cls.name]
-        return f"name a version: {', '.join(versions)}; or a build: mysql?basedir=/opt/mysql"
+        versions = [package.version for package in PACKAGES.values() if package.system == cls.name]
+        return f"name a version: mysql@{', '.join(versions)}; or a build: mysql?basedir=/opt/mysql"
 
     def _make_data_command(self, data: Path) -> list[str]:
         """Return the command that makes the data directory: 5.5 and 5.6 bring one along, to be copied."""

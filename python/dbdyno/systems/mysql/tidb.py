@@ -75,7 +75,7 @@ class TiDB(MariaDB):
     def missing(cls) -> str | None:
         if installed(_PACKAGE):
             return None
-        return "tidb is not installed: dbdyno systems install tidb (go builds it, in ten minutes or more)"
+        return "tidb is not installed: dbdyno systems install tidb (built by go, 10 min)"
 
     def installation(self) -> Build | Installation | None:
         return self.build or installed(_PACKAGE)

@@ -278,7 +278,7 @@ class AttachedRedis(RedisServer):
 
     name = "redis"
     schemes = ("redis", "rediss")
-    what = "any Redis server: redis://:***@host:6379/0"
+    what = "any Redis server, rediss:// over TLS: redis://:***@host:6379/0"
     own_settings: ClassVar[tuple[str, ...]] = ("layout", *ATTACHED_SETTINGS)
 
     def __init__(self, spec: SystemSpec) -> None:
