@@ -326,11 +326,15 @@ impl Client {
 
     #[cold]
     fn fail(&mut self, step: usize, failure: &Failure, ended_ns: u64) -> Failed {
-        let is_over = ended_ns >= self.thread.trial.schedule.end_ns();
-        if matches!(failure, Failure::Conflict(_)) && self.retries < MOST_RETRIES && !is_over {
-            self.is_conflict = true;
-            self.thread.recorder.borrow_mut().conflict(step, ended_ns);
-            return Failed;
+        if matches!(failure, Failure::Conflict(_)) {
+            if ended_ns >= self.thread.trial.schedule.end_ns() {
+                return Failed; // It is not tried again, and stays unfinished.
+            }
+            if self.retries < MOST_RETRIES {
+                self.is_conflict = true;
+                self.thread.recorder.borrow_mut().conflict(step, ended_ns);
+                return Failed;
+            }
         }
         let name = self.step(step).name.clone();
         self.show(failure, Some(&name), ended_ns);

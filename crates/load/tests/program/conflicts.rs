@@ -3,6 +3,8 @@
 use std::io::{Read, Write};
 use std::net::TcpStream;
 use std::sync::{Arc, Mutex};
+use std::thread::sleep;
+use std::time::Duration;
 
 use dbdyno_wire::Param;
 use dbdyno_wire::postgres::{self as wire, ScalarType};
@@ -73,6 +75,7 @@ fn run(is_refused: fn(usize) -> bool) -> (Vec<Value>, Vec<String>) {
         plan(json!({"kind": "postgres", "address": address, "user": "u", "password": null, "database": "d"}), 1);
     plan["workload"] = json!({"name": "trx-lifecycle", "rows": 100, "options": {"transaction": "read-write"}});
     plan["verify_reads"] = false.into();
+    plan["operation_timeout_s"] = 10.into();
     let (records, _) = execute(&plan);
     let log = log.lock().unwrap().clone();
     (records, log)
@@ -104,4 +107,17 @@ fn one_that_never_gets_through_fails_at_last() {
     assert_eq!(total["operations"]["get"]["failed"], failed);
     assert_eq!(of_kind(&records, "error")[0]["kind"], "conflict");
     assert_eq!(of_kind(&records, "interval")[0]["errors"]["conflict"], failed);
+}
+
+#[test]
+fn a_conflict_after_the_end_leaves_its_transaction_unfinished() {
+    let (records, _) = run(|_| {
+        sleep(Duration::from_millis(150));
+        true
+    });
+    let total = only(&records, "total");
+    assert_eq!(total["transactions"]["unfinished"], 1);
+    assert_eq!((&total["transactions"]["completed"], &total["transactions"]["failed"]), (&json!(0), &json!(0)));
+    assert!(total["operations"]["get"]["conflicts"].as_u64().unwrap() > 0, "{total}");
+    assert!(of_kind(&records, "error").is_empty());
 }
