@@ -200,11 +200,12 @@ def test_a_setting_given_beside_the_file_goes_before_it(tmp_path):
         ("mariadb", "[mysqld]\ninnodb-buffer-pool-size = 64M\n", "innodb_buffer_pool_size", str(64 << 20)),
         ("postgresql", "shared_buffers = 32MB\n", "shared_buffers", "32MB"),
         ("memcached", "-m 96\n-t 3\n", "num_threads", "3"),
-        (
+        pytest.param(
             "clickhouse",
             "<yandex><profiles><default><max_threads>2</max_threads></default></profiles></yandex>",
             "max_threads",
             "2",
+            marks=pytest.mark.systems,
         ),
     ],
 )
