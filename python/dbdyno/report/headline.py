@@ -160,7 +160,7 @@ def _of_nothing(trials: Sequence[TrialDocument]) -> str:
 
 
 def _highest(trials: Iterable[TrialDocument]) -> TrialDocument | None:
-    """Return the best trial of the system and load with the highest geometric mean.
+    """Return the median trial of the system and load with the highest geometric mean.
 
     The best trial of all would favour the less even of two similar systems.
     """
@@ -170,7 +170,7 @@ def _highest(trials: Iterable[TrialDocument]) -> TrialDocument | None:
         repeated.setdefault((trial["label"], load_of(trial), *load), []).append(trial)
     means = {key: fmean(log(rate_per_s(trial)) for trial in same) for key, same in repeated.items()}
     most = max(means, key=means.__getitem__, default=None)
-    return max(repeated[most], key=rate_per_s) if most else None
+    return _median(repeated[most]) if most else None
 
 
 def _cells_at(top: TrialDocument, comparison: ComparisonDocument) -> list[CellDocument]:
