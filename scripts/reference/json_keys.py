@@ -13,6 +13,7 @@ OF_RUN = {
     "ended_unix_s": "end, seconds since 1970",
     "headline": "the report's first sentence, the leader, the ratios of throughput and the limits",
     "comparison": "pairs of systems with their ratio, 95 % interval and conclusion, if trials were repeated",
+    "option_comparison": "variants of a workload, such as numbers of indexes, against the first one on the same system",
     "fairness": "the fairness card: what differs between the systems",
     "skipped": "systems that were left out, with the reason",
     "left_out": "steps of a sweep that were left out because the curve was flat",

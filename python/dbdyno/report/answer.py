@@ -11,7 +11,9 @@ from dbdyno.report.core.names import listed
 from dbdyno.report.core.ratios import limit_of
 from dbdyno.report.factor_answer import by_variant
 from dbdyno.report.headline import Standing, more_elsewhere, standing, verdict
+from dbdyno.report.option_answer import by_option
 from dbdyno.report.sections.libraries import understated
+from dbdyno.report.warm_up_answer import by_restart
 from dbdyno.results.json_types import SearchStated
 
 MOST_WORKLOADS = MOST_SEARCHES = 3
@@ -41,6 +43,10 @@ def answer(document: RunDocument) -> list[list[str]]:
     said = [list(_sentences(peak, len(workloads) > 1)) for peak in peaks]
     if swings := by_variant([trial for trial in loaded if _has_figure(trial)]):
         said.append(swings)
+    if restarts := by_restart(filter(_has_figure, loaded)):
+        said.append(restarts)
+    if costs := by_option(document["option_comparison"]):
+        said.append(costs)
     repeats = _repeats(peaks, max(trial["repeat"] or 1 for trial in loaded))
     return [*said, [repeats]] if repeats else said
 

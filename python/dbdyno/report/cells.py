@@ -8,6 +8,7 @@ from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Literal
 
 from dbdyno.errors import UserError
+from dbdyno.report.core.named_workload import named_workload
 from dbdyno.report.sections.hosts import host_differences
 from dbdyno.results.model import Run, Trial
 from dbdyno.results.noise import NoiseFloor
@@ -49,16 +50,23 @@ class Cell:
 
 @dataclass(frozen=True, slots=True)
 class Side:
-    """One system of one run; `name` tells it from the other side."""
+    """One system of one run, or one variant of a workload on it.
+
+    Attributes:
+        name: what tells it from the other side.
+        workload: the variant of the workload, such as `insert-indexes?indexes=1`; empty: all of them.
+    """
 
     run: Run
     label: str
     name: str
+    workload: str = ""
 
     @property
     def trials(self) -> tuple[Trial, ...]:
         """Its trials that were reached."""
-        return tuple(trial for trial in self.run.trials if trial.system is not None and trial.label == self.label)
+        reached = (trial for trial in self.run.trials if trial.system is not None and trial.label == self.label)
+        return tuple(trial for trial in reached if self.workload in ("", trial.facts.workload))
 
     @property
     def variant(self) -> Mapping[str, str]:
@@ -72,10 +80,13 @@ class Side:
         return ", ".join(sorted(levels))
 
     def cells(self) -> dict[Cell, dict[int, Trial]]:
-        """Its trials by cell and repetition."""
+        """Its trials by cell and repetition; a variant's cells name the workload without its options."""
         by_cell: dict[Cell, dict[int, Trial]] = {}
         for trial in self.trials:
-            by_cell.setdefault(cell_of(trial), {})[int(trial.facts.repeat or 1)] = trial
+            cell = cell_of(trial)
+            if self.workload:
+                cell = replace(cell, workload=named_workload(self.workload).name)
+            by_cell.setdefault(cell, {})[int(trial.facts.repeat or 1)] = trial
         return by_cell
 
 
@@ -127,11 +138,15 @@ def cell_of(trial: Trial) -> Cell:
 def sides_of_run(run: Run, baseline: str | None) -> list[tuple[Side, Side]]:
     """Return every system of a run against `baseline`, or against the run's first of its variant.
 
+    If the run has one system, these are the variants of its workload.
+
     Raises:
-        UserError: there is no such system, or no second one.
+        UserError: there is no such system, or nothing to compare it with.
     """
     labels = run.labels
     if len(labels) < 2:
+        if baseline is None and (variants_of_workload := option_sides(run)):
+            return variants_of_workload
         raise UserError(
             f"{run.path.name}: holds {len(labels)} system, to compare there must be two; or name a second run"
         )
@@ -140,6 +155,20 @@ def sides_of_run(run: Run, baseline: str | None) -> list[tuple[Side, Side]]:
     variants = variants_of(run)
     pairs = against({label: variants.get(label, {}) for label in labels}, baseline)
     return [(Side(run, first, first), Side(run, label, label)) for first, label in pairs]
+
+
+def option_sides(run: Run) -> list[tuple[Side, Side]]:
+    """Return each variant of a workload against the first declared variant of it, on each system of the run."""
+    pairs = []
+    for label in run.labels:
+        ran = {trial.facts.workload for trial in run.trials if trial.system is not None and trial.label == label}
+        variants: dict[str, list[Side]] = {}
+        for text in filter(ran.__contains__, run.facts.workloads):
+            workload = named_workload(text)
+            name = f"{label}, {workload.variant}" if len(run.labels) > 1 else workload.variant
+            variants.setdefault(workload.name, []).append(Side(run, label, name, text))
+        pairs += [(first, other) for first, *others in variants.values() for other in others]
+    return pairs
 
 
 def sides_of_runs(baseline: Run, candidate: Run) -> list[tuple[Side, Side]]:

@@ -14,6 +14,7 @@ from dbdyno.errors import UserError
 from dbdyno.report.cells import Cell, Compared, Side, cautions, differences, matching, missing
 from dbdyno.report.core import words
 from dbdyno.report.core.documents import CellDocument, ComparisonDocument, SideDocument
+from dbdyno.report.core.named_workload import named_workload
 from dbdyno.report.core.terminal import Column, print_columns, say
 from dbdyno.report.noise import floor_of
 from dbdyno.results.model import Trial
@@ -236,6 +237,7 @@ def _side_document(side: Side, trials: Sequence[Trial]) -> SideDocument:
     return {
         "run": side.run.path.name,
         "label": side.label,
+        "variant": named_workload(side.workload).variant or None,
         "durability": side.durability,
         "throughput_per_s": _throughput(trials),
         "stability": evenness(trials),

@@ -14,6 +14,7 @@ from dbdyno.report.core.documents import (
 from dbdyno.report.core.event_documents import EventSummariesDocument
 from dbdyno.report.core.loads import load_of
 from dbdyno.report.headline import compared, headline
+from dbdyno.report.option_answer import compared_options
 from dbdyno.report.sections import analyses, crashes
 from dbdyno.report.sections.copies import copied, sentence
 from dbdyno.report.sections.events import summaries
@@ -61,6 +62,7 @@ def document(run: Run, timelines: bool = True) -> RunDocument:
         "ended_unix_s": facts.ended_unix_s,
         "headline": first,
         "comparison": comparison,
+        "option_comparison": compared_options(run),
         "fairness": fairness(card(run)),
         "skipped": list(facts.skipped or ()),
         "left_out": list(facts.left_out or ()),

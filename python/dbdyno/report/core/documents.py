@@ -1,7 +1,6 @@
 """A run as one document (`dbdyno.report.document`, written by `dbdyno show --json`): its keys, and what each holds.
 
-The type checker finds a key that does not exist or has another type. A `JsonObject` is settings, options or a
-check, in the words of a store, a workload or a load client.
+A `JsonObject` is settings, options or a check, in the words of a store, a workload or a load client.
 """
 
 from __future__ import annotations
@@ -334,10 +333,11 @@ class TrialDocument(
 
 
 class SideDocument(TypedDict):
-    """One side of a comparison's cell."""
+    """One side of a comparison's cell; `variant`: the options of the workload, if variants of it are compared."""
 
     run: str
     label: str
+    variant: str | None
     durability: str
     throughput_per_s: float | None
     stability: Evenness
@@ -489,6 +489,7 @@ class RunDocument(LimitsDocument, SessionsDocument, EventSummariesDocument):
     ended_unix_s: float | None
     headline: HeadlineDocument
     comparison: ComparisonDocument | None
+    option_comparison: ComparisonDocument | None
     fairness: FairnessDocument
     skipped: Sequence[SkippedStated]
     left_out: Sequence[LeftOutStated]
