@@ -123,7 +123,7 @@ def test_a_classic_question_has_both_answers_and_its_evidence(figures: Figures, 
     )
     (tmp_path / "results").mkdir()
     (tmp_path / run.result).write_text(
-        json.dumps({"headline": {"sentence": "redis is fastest.", "limits": {"redis": "the client"}}})
+        json.dumps({"headline": {"sentence": "redis is fastest.", "limits": {"redis": "the client"}}, "trials": []})
     )
     other = figures("declared").Figures("quickstart", ("dbdyno", "run", "quickstart"))
     lines = figures("classics").classics(tmp_path, {"point-get": run, "quickstart": other}).splitlines()
@@ -174,6 +174,21 @@ def test_a_classic_question_is_answered_by_declared_pairs_at_the_leaders_best_lo
     assert pair(run, "redis", "mariadb").endswith(" with 4 clients (inconclusive).")
     with pytest.raises(ValueError, match="r has no comparison of redis and redis with 4 clients"):
         pair(run, "redis", "redis")
+
+
+def test_a_question_without_pairs_is_answered_by_restarts_or_by_variants(figures: Figures) -> None:
+    asked = figures("declared").Figures("f", ("dbdyno", "run", "f"), classic="How long?")
+    warm_up = {"first_per_s": 10.0, "warm_per_s": 100.0, "seconds": 3, "answered_s": 0.1}
+    restarted = [{"label": "a", "seconds": 20.0, "warm_up": warm_up}]
+    cells = [
+        {"workload": "w", "clients": 4, "rows": 1, "pipeline": 1, "network_delay_us": 0, "ratio": 0.5, "low": 0.4}
+        | {"high": 0.8, "verdict": "slower", "baseline": {"label": "a", "variant": "x=0", "throughput_per_s": 9.0}}
+        | {"candidate": {"label": "a", "variant": "x=1"}}
+    ]
+    answers = figures("classics")._answer
+    assert answers(asked, {"trials": restarted})[0].startswith("a: 10.0/s in the first second after the restart")
+    variants = {"trials": [], "option_comparison": {"cells": cells}}
+    assert answers(asked, variants) == ["a at 4 clients against x=0: x=1 0.500× [0.400 to 0.800]."]
 
 
 def test_a_long_command_is_wrapped_between_its_options(figures: Figures) -> None:

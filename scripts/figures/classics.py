@@ -9,6 +9,9 @@ from scripts.figures.declared import Figures
 from scripts.figures.tables import best, quoted, three
 from scripts.reference.markdown import code, table
 
+from dbdyno.report.option_answer import by_option
+from dbdyno.report.warm_up_answer import by_restart
+
 
 def classics(root: Path, runs: Mapping[str, Figures]) -> str:
     """Return a row for each documented run that repeats a published experiment."""
@@ -22,10 +25,17 @@ def _row(root: Path, figures: Figures) -> tuple[str, ...]:
     return (
         figures.classic,
         figures.then,
-        " ".join(_pair(run, *pair) for pair in figures.pairs) or run["headline"]["sentence"],
+        " ".join(_answer(figures, run)),
         _limits(run["headline"]["limits"]),
         f"{code(' '.join(quoted(figures.command)))}; {evidence}",
     )
+
+
+def _answer(figures: Figures, run: Mapping[str, Any]) -> list[str]:
+    """Return what answers the question: declared pairs, else restarts, else the variants of a workload, else all."""
+    declared = [_pair(run, *pair) for pair in figures.pairs]
+    answers = declared or by_restart(run["trials"]) or by_option(run.get("option_comparison"))
+    return answers or [run["headline"]["sentence"]]
 
 
 def _pair(run: Mapping[str, Any], system: str, other: str) -> str:

@@ -17,6 +17,7 @@ RUN = (
     "ended_unix_s",
     "headline",
     "comparison",
+    "option_comparison",
     "skipped",
     "left_out",
     "find_rate",

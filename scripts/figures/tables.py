@@ -80,6 +80,43 @@ def ratios(figures: Figures, run: Document) -> str:
     )
 
 
+def options(figures: Figures, run: Document) -> str:
+    """Return each variant of a workload against the first on the same system: ratio, 95 % interval and conclusion."""
+    return _figures(
+        ("System", "Variant", "Against", "Clients", "Ratio", "95 % interval", "Conclusion"),
+        [
+            (
+                cell["baseline"]["label"],
+                cell["candidate"]["variant"],
+                cell["baseline"]["variant"],
+                str(cell["clients"]),
+                three(cell["ratio"]),
+                f"{three(cell['low'])} to {three(cell['high'])}",
+                cell["verdict"],
+            )
+            for cell in run["option_comparison"]["cells"]
+        ],
+        left=3,
+    )
+
+
+def warm_ups(figures: Figures, run: Document) -> str:
+    """Return each trial after a restart: its first second, its warm rate, and the time until 95 % of that."""
+    rows = [
+        (
+            trial["label"],
+            str(trial["repeat"]),
+            f"{warm_up['first_per_s']:,.0f}",
+            f"{warm_up['warm_per_s']:,.0f}",
+            f"> {trial['seconds']:g}" if warm_up["seconds"] is None else str(warm_up["seconds"]),
+        )
+        for trial in run["trials"]
+        if (warm_up := trial["warm_up"])
+    ]
+    heads = ("After a restart", "Repetition", "First second, /s", "Warm, /s", "95 % warm after, s")
+    return _figures(heads, rows, left=1)
+
+
 def headline(figures: Figures, run: Document) -> str:
     """Return the answer, and of each other system the ratio to the leader at the loads that the answer names."""
     answer = run["headline"]
@@ -98,6 +135,8 @@ BLOCKS: dict[str, Block] = {
     "medians": medians,
     "limits": limits,
     "ratios": ratios,
+    "options": options,
+    "warm-ups": warm_ups,
 }
 
 
