@@ -2,6 +2,7 @@
 
 import json
 from pathlib import Path
+from types import SimpleNamespace
 
 import pytest
 
@@ -40,10 +41,23 @@ def test_a_bad_build_that_is_not_slow_is_no_answer(bisect):
     assert status == 2 and "fake?build=1 is not slower than fake?build=0 for certain: " in err
 
 
+def test_what_is_undecided_says_so_and_what_to_do(bisect, fake_load, tmp_path, monkeypatch):
+    # A clock on which every trial takes a second.
+    clock = SimpleNamespace(monotonic=lambda: len(list(Path("runs").glob("*/trials/*/records.jsonl"))))
+    for module in ("cli.bisect_steps", "cli.until_decided", "conduct.pairs"):
+        monkeypatch.setattr(f"dbdyno.{module}.time", clock)
+    fake_load(second_s=0, noise=0.5, noisy_clients=2, noise_count=str(tmp_path / "count"))
+    status, out, err = bisect("--budget", "10s")
+    assert status == 2 and "is not slower than fake?build=0 for certain: " in err and "raise --budget" in err
+    assert out.count("one comparison is undecided: 2 more trials") == 2
+    assert "(undecided after 5 pairs: raise --budget)" in " ".join(out.split())
+
+
 def test_a_build_that_does_not_start_leaves_a_range(bisect):
     Path("builds").write_text("fake?build=0\nfake?fail_start=1\nfake?slow=3\n")
     status, out, _ = bisect()
     assert status == 2 and "The first slow build is one of fake?fail_start=1, fake?slow=3" in " ".join(out.split())
+    assert "The same command with a larger --budget measures these again" in " ".join(out.split())
     assert "fake did not start" in out
 
 

@@ -11,24 +11,24 @@ STEP = Step((0, 8), "bad", Decision(4, 0.95, 0.94, 0.96, "bad"), "runs/one", Non
 
 def test_a_step_is_read_back_and_not_measured_again(tmp_path):
     file = tmp_path / "new" / "bisect.json"
-    Kept(file, {"builds": ["a", "b"]}).keep(STEP)
-    kept = Kept(file, {"builds": ["a", "b"]})
+    Kept(file, {"builds": ["a", "b"]}, 60).keep(STEP)
+    kept = Kept(file, {"builds": ["a", "b"]}, 60)
     assert kept.find((0, 8)) == STEP and kept.find((0, 4)) is None
     assert measured((0, 8), kept, lambda: pytest.fail("measured")) == STEP
 
 
 def test_the_steps_of_another_search_are_refused(tmp_path):
     file = tmp_path / "bisect.json"
-    Kept(file, {"builds": ["a", "b"]}).keep(STEP)
+    Kept(file, {"builds": ["a", "b"]}, 60).keep(STEP)
     with pytest.raises(UserError, match="is of another search; remove it"):
-        Kept(file, {"builds": ["a", "c"]})
+        Kept(file, {"builds": ["a", "c"]}, 60)
     (tmp_path / "file").touch()
     with pytest.raises(UserError, match="choose another folder with --state"):
-        Kept(tmp_path / "file" / "bisect.json", {})
+        Kept(tmp_path / "file" / "bisect.json", {}, 60)
 
 
 def test_a_build_that_does_not_start_is_inconclusive_and_tried_again(tmp_path):
-    kept = Kept(tmp_path / "bisect.json", {})
+    kept = Kept(tmp_path / "bisect.json", {}, 60)
 
     def fail():
         raise RunFailed("it does not start")
@@ -37,3 +37,12 @@ def test_a_build_that_does_not_start_is_inconclusive_and_tried_again(tmp_path):
     assert (measurement.outcome, measurement.reason, kept.find((0, 3))) == ("inconclusive", "it does not start", None)
     with pytest.raises(UserError, match="no answer: it does not start"):
         measured((0, 3), kept, fail, must_work=True)
+
+
+def test_an_inconclusive_step_is_measured_again_if_it_may_take_longer(tmp_path):
+    file, places = tmp_path / "bisect.json", (0, 4)
+    undecided = Step(places, "inconclusive", Decision(4, 0.97, 0.9, 1.05, None), "runs/one", "undecided after 4 pairs")
+    Kept(file, {}, 60).keep(undecided)
+    Kept(file, {}, 60).keep(STEP)
+    assert Kept(file, {}, 60).find(places) == Kept(file, {}, 30).find(places) == undecided
+    assert Kept(file, {}, 61).find(places) is None and Kept(file, {}, 61).find(STEP.places) == STEP

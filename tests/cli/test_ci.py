@@ -2,6 +2,7 @@
 
 import json
 from pathlib import Path
+from types import SimpleNamespace
 
 import pytest
 
@@ -120,3 +121,26 @@ def test_an_experiment_that_varies_a_key_is_refused(dbdyno, fake_load, fake_syst
     assert (status, err) == (0, "")
     status, _, err = _ci(dbdyno, "--set", "load_threads=[1, 2]")
     assert status == 2 and "game: varies load_threads; base and head need one value, e.g. --set load_threads=…" in err
+
+
+def test_the_time_that_clear_experiments_leave_goes_to_the_suspects(
+    dbdyno, fake_load, fake_system, tmp_path, monkeypatch
+):
+    """The first is noisy, and its share of the time ends after 10 pairs; the second is clear after 4."""
+    # A clock on which every trial takes a second.
+    clock = SimpleNamespace(monotonic=lambda: len(list(Path("runs").glob("*/trials/*/records.jsonl"))))
+    for module in ("cli.ci", "cli.until_decided", "conduct.pairs"):
+        monkeypatch.setattr(f"dbdyno.{module}.time", clock)
+    fake_load(second_s=0, noise=0.5, noisy_clients=2, noise_count=str(tmp_path / "count"))
+    for name, clients in (("noisy", 2), ("clear", 1)):
+        Path(f"{name}.toml").write_text(
+            f'workload = "game"\nsystem = "fake"\nclients = {clients}\nseconds = 1\nrows = 10\n'
+            "warmup_seconds = 0\nceiling = false\n"
+        )
+    status, out, err = dbdyno(
+        "ci", "noisy.toml", "clear.toml", "--base", "fake", "--head", "fake?slow=yes", "--budget", "40s"
+    )
+    assert (status, err) == (2, "") and "noisy: undecided; it gets the time that is left" in out
+    outcomes = {each["experiment"]: (each["outcome"], each["pairs"]) for each in _document()["comparisons"]}
+    assert outcomes == {"noisy": ("unstable", 16), "clear": ("same", 4)}
+    assert len(list(Path("runs").iterdir())) == 2

@@ -55,6 +55,28 @@ def test_the_undecided_go_on_and_the_decided_do_not(run):
     assert four not in rule.undecided(folder, planned, 1.0)
 
 
+def test_what_is_undecided_is_said_with_its_number(run):
+    folder, *_ = run
+
+    def rule(outcome):
+        return UntilDecided(
+            lambda read: [replace(each, outcome=outcome) for each in decisions(read, 0.05, [], 2)], time.monotonic()
+        )
+
+    assert rule(None).is_undecided(folder) and not rule("same").is_undecided(folder)
+    assert [rule(None).why(cells) for cells in (1, 3)] == ["one comparison is undecided", "3 comparisons are undecided"]
+
+
+def test_a_pass_takes_as_long_as_the_longest_before_it(run):
+    folder, _, planned = run
+    rule = UntilDecided(lambda _: [], time.monotonic() + 1000)
+    assert rule.has_time(time.monotonic() + 1)
+    assert rule.undecided(folder, planned, 500.0) == rule.undecided(folder, planned, 0.0) == []
+    assert rule.has_time(time.monotonic() + 600) and not rule.has_time(time.monotonic() + 400)
+    rule.undecided(folder, [*planned, replace(planned[-1], repeat=MOST_PAIRS)], 0.0)
+    assert not rule.has_time(time.monotonic() + 1000)
+
+
 def test_no_pass_begins_that_would_end_too_late_and_none_after_the_last_pair(run):
     folder, _, planned = run
     assert UntilDecided(lambda _: pytest.fail("judged"), time.monotonic() + 5).undecided(folder, planned, 6.0) == []

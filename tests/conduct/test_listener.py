@@ -18,7 +18,7 @@ def test_a_listener_that_overrides_nothing_takes_everything():
     listener = Listener()
     for event in (listener.preparation_begins, listener.trial_begins, listener.record_came, listener.trial_ended):
         assert event({}) is None
-    assert listener.trials_are_added(2, 1) is listener.steps_are_left_out(2, "flat") is None
+    assert listener.trials_are_added(2, "undecided") is listener.steps_are_left_out(2, "flat") is None
     assert listener.run_begins(None, 1, 2) is listener.system_is_skipped("redis", "missing") is None
 
 

@@ -1,6 +1,7 @@
 """Pairs are added to the cells that a rule wants, until it wants none."""
 
 import json
+from types import SimpleNamespace
 
 import pytest
 
@@ -22,6 +23,9 @@ class Twice:
         self.calls.append((len(trials), planned[-1].repeat, pass_s))
         return [self.cells[1]] if len(self.calls) <= 2 else []
 
+    def why(self, cells):
+        return f"{cells} wanted"
+
 
 @pytest.fixture
 def named():
@@ -29,13 +33,17 @@ def named():
     return experiment(system=sides, clients=[1, 2], repeat=2, seconds=1, warmup_seconds=0)
 
 
-def test_only_the_cells_that_are_wanted_go_on(fake_load, fake_system, tmp_path, named):
+def test_only_the_cells_that_are_wanted_go_on(fake_load, fake_system, tmp_path, named, monkeypatch):
     fake_load(second_s=0)
     rule = Twice(named)
+    # A clock on which every trial takes a second.
+    trials_run = SimpleNamespace(monotonic=lambda: len(list(tmp_path.glob("*/trials/*/records.jsonl"))))
+    monkeypatch.setattr("dbdyno.conduct.pairs.time", trials_run)
     end = conduct(named, "", tmp_path, Listener(), rule)
     names = json.loads((end.folder / "run.json").read_text())["trials"]
     assert end.state == "complete" and [count for count, _, _ in rule.calls] == [8, 10, 12]
-    assert [repeat for _, repeat, _ in rule.calls] == [2, 3, 4] and all(pass_s > 0 for _, _, pass_s in rule.calls)
+    assert [repeat for _, repeat, _ in rule.calls] == [2, 3, 4]
+    assert [pass_s for _, _, pass_s in rule.calls] == [4, 2, 2]
     assert {name[-3:] for name in names[8:]} == {"-c2"} and names == sorted(names)
 
 

@@ -19,8 +19,8 @@ class Added(Listener):
     def __init__(self):
         self.added = []
 
-    def trials_are_added(self, trials, cells):
-        self.added.append((trials, cells))
+    def trials_are_added(self, trials, why):
+        self.added.append((trials, why))
 
 
 @pytest.fixture
@@ -46,7 +46,7 @@ def test_five_pairs_that_agree_are_enough(run):
 def test_only_what_is_not_known_exactly_goes_on_and_not_for_ever(run, monkeypatch):
     monkeypatch.setattr("dbdyno.conduct.precise.MOST_PAIRS", 7)
     added, document = run({"noise": 0.5, "noisy_clients": 2})
-    assert added == [(2, 1)] * 2
+    assert added == [(2, "one cell is not precise enough yet")] * 2
     names = document["trials"]
     assert len(names) == len(set(names)) == 20 + 4 and {name[-3:] for name in names[20:]} == {"-c2"}
     assert names == sorted(names)

@@ -41,7 +41,7 @@ def command(good: str, bad: str, experiment: str, quiet: bool, as_json: bool, **
     builds = builds_between(good, bad, options["builds"], options["build"], repository)
     keys = ("margin", "clients", "seconds", "warmup", "scale", "rows", "seed")
     request = {"experiment": experiment, "build": options["build"], "set": list(options["set"]), "builds": builds}
-    kept = Kept(state / "bisect.json", request | {key: options[key] for key in keys})
+    kept = Kept(state / "bisect.json", request | {key: options[key] for key in keys}, options["budget"])
     console = make_console(quiet=quiet or as_json)
     most = most_steps(len(builds)) + FIRST_AND_LAST
     asked = (experiment, options["margin"], most, options["budget"], options["out"], quiet or as_json)
@@ -116,7 +116,10 @@ class _Searching:
             sentence = f"First slow build: {bad}. Against {good}: {_interval(final)}"
         else:
             between = self._builds[result.last_good + 1 : result.first_bad + 1]
-            sentence = f"The first slow build is one of {', '.join(between)}: those before {bad} are inconclusive"
+            sentence = (
+                f"The first slow build is one of {', '.join(between)}: those before {bad} are inconclusive. "
+                "The same command with a larger --budget measures these again"
+            )
         if as_json:
             document = {
                 "sentence": sentence,

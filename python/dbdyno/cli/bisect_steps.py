@@ -23,9 +23,9 @@ from dbdyno.results.write import write_object
 from dbdyno.stats import bisection
 from dbdyno.stats.bisection import INCONCLUSIVE
 from dbdyno.stats.comparison import log_ratios
-from dbdyno.stats.sequential import Decision
+from dbdyno.stats.sequential import MOST_PAIRS, Decision
 
-FORMAT = 1
+FORMAT = 2
 Judge = Callable[[Decided], Decided]
 
 
@@ -61,7 +61,16 @@ class Measuring:
         if end.state == "interrupted":
             raise KeyboardInterrupt
         (comparison,) = judge(read_run(end.folder))
-        return replace(comparison, outcome=INCONCLUSIVE) if comparison.outcome in (None, NOT_JUDGED) else comparison
+        if comparison.outcome is None:
+            return replace(comparison, outcome=INCONCLUSIVE, reason=_undecided(comparison))
+        return replace(comparison, outcome=INCONCLUSIVE) if comparison.outcome == NOT_JUDGED else comparison
+
+
+def _undecided(comparison: Decided) -> str:
+    """Return that a step was not decided in its time, and what to do."""
+    pairs = len(comparison.rates_per_s[0])
+    option = "--budget" if pairs < MOST_PAIRS else "--seconds"
+    return f"undecided after {pairs} pairs: raise {option}"
 
 
 def _against_half(comparison: Decided, effect: float, comparisons: int) -> Decided:
@@ -89,14 +98,18 @@ class _KeptStep(TypedDict):
     decision: JsonObject | None
     run: str | None
     reason: str | None
+    budget_s: float
 
 
 class Kept:
     """The measured steps, in a file, so that the same command continues where it ended."""
 
-    def __init__(self, file: Path, request: Mapping[str, object]) -> None:
-        """Read the file; raises UserError if it belongs to another request, or cannot be read or written."""
-        self._file, self._request = file, request
+    def __init__(self, file: Path, request: Mapping[str, object], budget_s: float) -> None:
+        """Read the file; raises UserError if it belongs to another request, or cannot be read or written.
+
+        budget_s: the time that a step has. An inconclusive one that had less is measured again.
+        """
+        self._file, self._request, self._budget_s = file, request, budget_s
         self._steps: dict[str, _KeptStep] = {}
         try:
             if file.is_file():
@@ -112,7 +125,8 @@ class Kept:
 
     def find(self, places: tuple[int, int]) -> Step | None:
         """Return the step of two builds, if it was measured."""
-        if kept := self._steps.get(_key(places)):
+        kept = self._steps.get(_key(places))
+        if kept and not (kept["outcome"] == INCONCLUSIVE and kept["budget_s"] < self._budget_s):
             decision = Decision(**kept["decision"]) if kept["decision"] else None
             return Step(places, kept["outcome"], decision, kept["run"], kept["reason"])
         return None
@@ -125,6 +139,7 @@ class Kept:
             "decision": decision,
             "run": step.run,
             "reason": step.reason,
+            "budget_s": self._budget_s,
         }
         write_object(self._file, {"format": FORMAT, "request": self._request, "steps": self._steps})
 

@@ -12,9 +12,10 @@ from dbdyno.cli.console import make_console
 from dbdyno.cli.export import write
 from dbdyno.cli.options import Options
 from dbdyno.cli.overrides import overrides_of
-from dbdyno.cli.running import exit_status, run_experiment
+from dbdyno.cli.running import continue_run, exit_status, run_experiment
 from dbdyno.cli.tolerant_output import outputs_may_end
 from dbdyno.cli.until_decided import UntilDecided
+from dbdyno.conduct.run import RunEnd
 from dbdyno.errors import RunFailed, UserError
 from dbdyno.experiment.clients import NATIVE
 from dbdyno.experiment.read import NamedExperiment, read_experiment
@@ -123,26 +124,64 @@ def _measure(
 ) -> tuple[list[Run], list[Decided], int]:
     """Run the experiments one after the other; each has an equal share of the time that those before it left.
 
+    The time that is left at the end goes to the undecided ones.
     Returns the runs, the decisions, and the exit status of an interruption, else 0.
     """
     ends_s, comparisons = time.monotonic() + asked.budget_s, _comparisons(experiments)
-    runs: list[Run] = []
-    decided: list[Decided] = []
 
     def judge(run: Run) -> list[Decided]:
         return decisions(run, asked.margin, known_noise(run.path), comparisons)
 
-    for done, named in enumerate(experiments):
-        now_s = time.monotonic()
-        rule = UntilDecided(judge, now_s + (ends_s - now_s) / (len(experiments) - done))
-        end = run_experiment(named, asked.out, console, asked.quiet, rule=rule)
-        run = read_run(end.folder)
-        write_report(run, end.folder / "report.html")
-        runs.append(run)
-        if end.state == "interrupted":
-            return runs, decided, exit_status(end)
-        decided += ended(judge(run), asked.margin, comparisons)
-    return runs, decided, 0
+    rules = [UntilDecided(judge, ends_s) for _ in experiments]
+    ends: list[RunEnd] = []
+    for done, (named, rule) in enumerate(zip(experiments, rules, strict=True)):
+        rule.ends_s = _share_ends_s(ends_s, len(experiments) - done)
+        ends.append(run_experiment(named, asked.out, console, asked.quiet, rule=rule))
+        if ends[-1].state == "interrupted":
+            break
+    else:
+        _continue_undecided(experiments, rules, ends, ends_s, asked, console)
+    runs = [read_run(end.folder) for end in ends]
+    for run in runs:
+        write_report(run, run.path / "report.html")
+    whole = [run for run, end in zip(runs, ends, strict=True) if end.state != "interrupted"]
+    interrupted = next((exit_status(end) for end in ends if end.state == "interrupted"), 0)
+    return runs, [decided for run in whole for decided in ended(judge(run), asked.margin, comparisons)], interrupted
+
+
+def _continue_undecided(
+    experiments: Sequence[NamedExperiment],
+    rules: Sequence[UntilDecided],
+    ends: list[RunEnd],
+    ends_s: float,
+    asked: Asked,
+    console: Console,
+) -> None:
+    """Share the time that is left among the experiments that are undecided, until it is up; changes `ends`."""
+
+    def open_ones() -> list[int]:
+        return [
+            index
+            for index, (rule, end) in enumerate(zip(rules, ends, strict=True))
+            if end.state == "complete" and rule.has_time(ends_s) and rule.is_undecided(end.folder)
+        ]
+
+    while undecided := open_ones():
+        for done, index in enumerate(undecided):
+            named, rule = experiments[index], rules[index]
+            rule.ends_s = _share_ends_s(ends_s, len(undecided) - done)
+            if not rule.has_time(rule.ends_s):
+                continue
+            say(console, f"{named.name}: undecided; it gets the time that is left", "dim")
+            ends[index] = continue_run(ends[index].folder, named, console, asked.quiet, rule)
+            if ends[index].state == "interrupted":
+                return
+
+
+def _share_ends_s(ends_s: float, experiments: int) -> float:
+    """Return when the first of so many experiments has had its share of the time that is left."""
+    now_s = time.monotonic()
+    return now_s + (ends_s - now_s) / experiments
 
 
 def status_of(decided: Sequence[Decided], allow_unstable: bool) -> int:

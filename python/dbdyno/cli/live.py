@@ -64,10 +64,9 @@ class Plain(Listener):
         self._trials, self.trial_s = trials, trial_s
         self.say(f"{trials} trial{'s' if trials > 1 else ''}, recorded in {folder}")
 
-    def trials_are_added(self, trials: int, cells: int) -> None:
+    def trials_are_added(self, trials: int, why: str) -> None:
         self._trials += trials
-        where = "one cell is" if cells == 1 else f"{cells} cells are"
-        self.say(f"{where} not precise enough yet: {trials} more trials", "dim")
+        self.say(f"{why}: {trials} more trials", "dim")
 
     def steps_are_left_out(self, trials: int, sentence: str) -> None:
         self._trials -= trials
@@ -175,7 +174,7 @@ class Display(Plain):
         self._trials, self.trial_s, self._began_s = trials, trial_s, self._clock()
         self._draw()
 
-    def trials_are_added(self, trials: int, cells: int) -> None:
+    def trials_are_added(self, trials: int, why: str) -> None:
         self._trials += trials
 
     def steps_are_left_out(self, trials: int, sentence: str) -> None:

@@ -52,6 +52,14 @@ def resume_run(folder: Path, console: Console, quiet: bool, metrics: Sequence[st
         return resume(folder, _typed(), listener)
 
 
+def continue_run(
+    folder: Path, named: NamedExperiment, console: Console, quiet: bool, rule: Rule | None = None
+) -> RunEnd:
+    """Add the pairs that the rule wants to a run of this experiment which has ended."""
+    with _listening(named.name, console, quiet, ()) as listener:
+        return resume(folder, _typed(), listener, rule, named)
+
+
 def _typed() -> str:
     return shlex.join(["dbdyno", *map(redact, sys.argv[1:])])
 

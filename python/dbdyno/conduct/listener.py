@@ -43,8 +43,8 @@ class Listener:
     def run_begins(self, folder: Path, trials: int, trial_s: int) -> None:
         """`trials` are to be run, each of `trial_s` seconds with its warm-up, and recorded in `folder`."""
 
-    def trials_are_added(self, trials: int, cells: int) -> None:
-        """As many more trials are to be run: comparisons in `cells` cells are not known as exactly as wanted."""
+    def trials_are_added(self, trials: int, why: str) -> None:
+        """As many more trials are to be run, and why: some comparisons are not known as exactly as wanted."""
 
     def steps_are_left_out(self, trials: int, sentence: str) -> None:
         """So many trials of a sweep are not run; which, and why."""

@@ -22,6 +22,10 @@ class Rule(Protocol):
         """
         ...
 
+    def why(self, cells: int) -> str:
+        """Return why so many cells need another pair, for a person."""
+        ...
+
 
 def passes_of(
     experiment: Experiment, systems: Sequence[SystemSpec], planned: Sequence[Preparation], names: Sequence[str]
@@ -51,11 +55,17 @@ def passes_of(
 def more_pairs(
     context: Context, systems: Sequence[SystemSpec], planned: Sequence[Preparation], rule: Rule | None
 ) -> Iterator[Preparation]:
-    """Yield one more pass of the cells that the rule wants, and again, once those before it have been run.
+    """Return the passes that follow what is planned: each has the cells that the rule wants once those before were run.
 
     rule: that of the command; without one `precise` decides, if the experiment has it.
     """
-    run, began_s = list(planned), time.monotonic()
+    # What is planned is run before the first of them is asked for, and its time is that of a pass.
+    return _passes(context, systems, list(planned), rule, time.monotonic())
+
+
+def _passes(
+    context: Context, systems: Sequence[SystemSpec], run: list[Preparation], rule: Rule | None, began_s: float
+) -> Iterator[Preparation]:
     if rule is None and context.experiment.precise is not None:
         rule = Precise(context.experiment, systems)
     pass_s: float | None = None
@@ -68,6 +78,6 @@ def more_pairs(
         if not more:
             return
         context.journal.add_trials([trial.name for preparation in more for trial in preparation.trials])
-        context.listener.trials_are_added(len(more), len(cells))
+        context.listener.trials_are_added(len(more), rule.why(len(cells)))
         run += more
         yield from more

@@ -35,6 +35,9 @@ class Precise:
         self._take(folder / "trials", planned)
         return [cell for cell in cells_of(self._experiment) if self._wide(cell)]
 
+    def why(self, cells: int) -> str:
+        return "one cell is not precise enough yet" if cells == 1 else f"{cells} cells are not precise enough yet"
+
     def _take(self, folder: Path, preparations: Sequence[Preparation]) -> None:
         """Read the trials that were run since the last time."""
         for planned in (trial for preparation in preparations for trial in preparation.trials):

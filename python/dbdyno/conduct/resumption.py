@@ -18,7 +18,7 @@ from dbdyno.conduct.context import Context, data_of
 from dbdyno.conduct.earlier import Earlier
 from dbdyno.conduct.journal import Journal
 from dbdyno.conduct.listener import Listener, Outcome
-from dbdyno.conduct.pairs import passes_of
+from dbdyno.conduct.pairs import Rule, passes_of
 from dbdyno.conduct.preparation import make_launch_of
 from dbdyno.conduct.resolve import Resolved
 from dbdyno.conduct.run import RunEnd, conduct_from
@@ -63,15 +63,19 @@ _MAY_DIFFER = {"python": "Python", "memory_bytes": "the memory in bytes"}
 """Facts that no figure depends on as long as everything fits: a difference is a warning in the run."""
 
 
-def resume(path: Path, command: str, listener: Listener) -> RunEnd:
-    """Run what a run's folder lacks, and return how the whole run ended.
+def resume(
+    path: Path, command: str, listener: Listener, rule: Rule | None = None, named: NamedExperiment | None = None
+) -> RunEnd:
+    """Run what a run's folder lacks, then what the rule wants beside, and return how the whole run ended.
 
-    command: what a person typed. Raises UserError if the run still goes on, or cannot go on on this host as it began.
+    command: what a person typed. rule: which comparisons need more pairs. named: its experiment with all passwords, if
+    the caller has it; the folder's has none.
+    Raises UserError if the run still goes on, or cannot go on on this host as it began.
     """
     with locked(path):
         with understood(path):
             run = ResumedRun(path, command)
-        return conduct_from(run, run.named, listener)
+        return conduct_from(run, named or run.named, listener, rule)
 
 
 class ResumedRun(Beginning):

@@ -95,7 +95,7 @@ class Figures(Listener):
             self._run = (("experiment", self.experiment), ("run", folder.name))
             self._values[TRIALS][self._run] = trials
 
-    def trials_are_added(self, trials: int, cells: int) -> None:
+    def trials_are_added(self, trials: int, why: str) -> None:
         with self._lock:
             self._values[TRIALS][self._run] += trials
 
