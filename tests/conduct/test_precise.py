@@ -1,6 +1,7 @@
 """Pairs are added until the intervals are narrow, to the cells that need it, and never more than twenty."""
 
 import json
+from dataclasses import replace
 
 import pytest
 
@@ -8,6 +9,7 @@ from dbdyno.conduct.listener import Listener
 from dbdyno.conduct.run import conduct
 from dbdyno.errors import UserError
 from dbdyno.experiment.system_spec import SystemSpec
+from dbdyno.results.read import read_trial
 from helpers import experiment
 
 SIDES = [{"system": "fake", "label": "one"}, {"system": "fake", "label": "other"}]
@@ -55,6 +57,19 @@ def test_only_what_is_not_known_exactly_goes_on_and_not_for_ever(run, monkeypatc
 def test_a_side_that_fails_is_not_asked_again(run):
     added, document = run({"noise": 0.5, "noisy_clients": 1, "errors": 1}, clients=[1])
     assert added == [] and document["state"] == "failed"
+
+
+@pytest.mark.parametrize(("limited", "goes_on"), [(2, True), (3, False)])
+def test_a_side_is_given_up_if_the_client_limited_most_of_its_trials(run, monkeypatch, limited, goes_on):
+    def read(folder):
+        trial = read_trial(folder)
+        is_limited = trial.label == "one" and trial.facts.repeat <= limited
+        return replace(trial, client_limited="its load threads were 99 % busy" if is_limited else None)
+
+    monkeypatch.setattr("dbdyno.conduct.precise.read_trial", read)
+    monkeypatch.setattr("dbdyno.conduct.precise.MOST_PAIRS", 7)
+    added, _ = run({"noise": 0.5, "noisy_clients": 2})
+    assert bool(added) is goes_on
 
 
 def test_one_system_alone_is_refused(run, fake_load):

@@ -132,6 +132,28 @@ def test_a_lower_bound_that_is_faster_all_the_same_wins_by_at_least_as_much(runs
     assert {cell.verdict for cell in both.cells} == {"invalid"}
 
 
+@pytest.mark.parametrize(("limited", "verdict"), [(0, "slower"), (2, "slower"), (3, "invalid"), (5, "invalid")])
+def test_the_client_decides_a_side_if_it_limited_most_of_its_trials(runs, limited, verdict):
+    def change(trial):
+        return replace(trial, judged=BOUND) if trial.about["repeat"] <= limited else trial
+
+    comparison = verdicts(sides_of_runs(runs["before"], with_trials(runs["slower"], change)))
+    assert {cell.verdict for cell in comparison.cells} == {verdict}
+    named = f"in {limited} of 5 trials, so its figure may be low" in " ".join(comparison.cautions)
+    assert named is (limited == 2)
+
+
+def test_failed_trials_are_none_of_those_that_the_client_limited(runs):
+    def change(trial):
+        if trial.about["repeat"] <= 2:
+            return replace(trial, judged=BOUND)
+        return replace(trial, state="failed", reason="it died") if trial.about["repeat"] == 3 else trial
+
+    comparison = verdicts(sides_of_runs(runs["before"], with_trials(runs["slower"], change)))
+    assert {cell.verdict for cell in comparison.cells} == {"slower"}
+    assert "in 2 of 4 trials" in " ".join(comparison.cautions)
+
+
 def fail_one(run):
     def change(trial):
         failed = trial.about["repeat"] == 3 and trial.about["clients"] == 1

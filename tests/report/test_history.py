@@ -128,6 +128,15 @@ def test_what_is_not_the_stores_throughput_is_left_out_and_named(runs, tmp_path)
     assert printed(past).count("Left out: ") == 3
 
 
+def test_a_run_stays_in_a_history_if_the_client_limited_half_of_its_trials(tmp_path):
+    run = read_run(write_run(tmp_path / "run", (MARIADB,), (1,), repeats=3))
+    about = Conclusions("its load threads were 95% busy")
+    for limited, points in ((1, 1), (2, 0)):
+        trials = tuple(replace(trial, judged=about) for trial in run.trials[:limited]) + run.trials[limited:]
+        past = history([replace(run, trials=trials)], 0.0)
+        assert (sum(len(series.points) for series in past.series), len(past.left_out)) == (points, 1 - points)
+
+
 def test_a_bound_of_the_client_makes_no_change(runs):
     limited = Verdict("client", sentence="", evidence=(), runner_up=None, confidence="high")
     about = Conclusions("its load threads were 95% busy", verdict=limited)

@@ -6,6 +6,7 @@ from pathlib import Path
 from dbdyno.experiment.model import MOST_PAIRS, Experiment
 from dbdyno.experiment.system_spec import SystemSpec
 from dbdyno.experiment.trials import Cell, Preparation, cell_of, cells_of
+from dbdyno.results.client_limit import majority
 from dbdyno.results.read import read_trial
 from dbdyno.results.rivals import against
 from dbdyno.results.usable import compared_rate_per_s, unusable
@@ -15,8 +16,8 @@ from dbdyno.stats.comparison import compare, is_narrow
 class Precise:
     """Wants more pairs of the cells that are not known well enough.
 
-    A cell with a trial that failed or was limited by its client is given up: no number of pairs makes its comparison
-    valid.
+    A cell is given up if a trial failed, or if the client limited most trials of a side: more pairs hardly make its
+    comparison valid.
     """
 
     def __init__(self, experiment: Experiment, systems: Sequence[SystemSpec]) -> None:
@@ -27,6 +28,7 @@ class Precise:
         self._taken: set[str] = set()
         self._given_up: set[Cell] = set()
         self._by_cell: dict[Cell, dict[str, list[float]]] = {}
+        self._limited: dict[Cell, dict[str, list[bool]]] = {}
 
     def undecided(self, folder: Path, planned: Sequence[Preparation], pass_s: float) -> list[Cell]:
         """Return the cells in which the interval of some comparison is too wide, until 20 pairs."""
@@ -45,15 +47,18 @@ class Precise:
                 continue
             self._taken.add(planned.name)
             trial, cell = read_trial(folder / planned.name), cell_of(planned)
-            if unusable(trial) or trial.client_limited:
+            if unusable(trial):
                 self._given_up.add(cell)
-            else:
-                sides = self._by_cell.setdefault(cell, {label: [] for label in self._labels})
-                sides[planned.system.label].append(compared_rate_per_s(trial))
+                continue
+            label = planned.system.label
+            sides = self._by_cell.setdefault(cell, {label: [] for label in self._labels})
+            sides[label].append(compared_rate_per_s(trial))
+            limited = self._limited.setdefault(cell, {label: [] for label in self._labels})
+            limited[label].append(trial.client_limited is not None)
 
     def _wide(self, cell: Cell) -> bool:
         """Return whether any comparison in a cell is not yet known as exactly as wanted."""
-        if cell in self._given_up:
+        if cell in self._given_up or any(map(majority, self._limited[cell].values())):
             return False
         sides, wanted = self._by_cell[cell], self._experiment.precise or 0.0
         return any(not is_narrow(compare(sides[first], sides[other]), wanted) for first, other in self._pairs)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterator, Sequence, Set
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 
 import numpy as np
@@ -16,13 +16,13 @@ from dbdyno.report.core import words
 from dbdyno.report.core.documents import CellDocument, ComparisonDocument, SideDocument
 from dbdyno.report.core.named_workload import named_workload
 from dbdyno.report.core.terminal import Column, print_columns, say
+from dbdyno.report.limited_sides import client_decided, times_limited
 from dbdyno.report.noise import floor_of
 from dbdyno.results.model import Trial
 from dbdyno.results.noise import NoiseFloor
 from dbdyno.results.usable import compared_rate_per_s, evenness, unusable
 from dbdyno.stats.comparison import EQUIVALENT, FASTER, INCONCLUSIVE, SLOWER, Comparison, compare, holm
 from dbdyno.stats.steady_state import TOO_SHORT
-from dbdyno.verdict.judge import judged
 from dbdyno.verdict.limits import CLIENT, RATE, noun_of
 
 INVALID = "invalid"
@@ -80,10 +80,8 @@ def compare_sides(
 
 def _conclusions(cells: Sequence[Compared]) -> tuple[Compared, ...]:
     """Return all cells with their verdicts. Holm's correction counts only the cells that are not invalid."""
-    trials = {id(trial): trial for compared in cells for side in compared.trials for trial in side}
-    bounds = {identity for identity, trial in trials.items() if judged(trial).client_limited}
-    cells = [replace(compared, least=_least(compared, bounds)) for compared in cells]
-    reasons = [_invalid(compared, bounds) for compared in cells]
+    cells = [replace(compared, least=_least(compared)) for compared in cells]
+    reasons = [_invalid(compared) for compared in cells]
     valid = [
         compared.comparison for compared, why in zip(cells, reasons, strict=True) if compared.comparison and not why
     ]
@@ -101,6 +99,9 @@ def _cautions(compared: Compared) -> Iterator[str]:
         yield f"{margin}: the noise of {compared.noise_from.system} in {compared.noise_from.run}"
     for side, trials in zip((compared.baseline, compared.candidate), compared.trials, strict=True):
         states = [trial.recorded.steady for trial in trials if not unusable(trial)]
+        if (limited := times_limited(trials)) and not client_decided(trials):
+            of = f"{limited} of {len(states)} trials"
+            yield f"the client limited {side.name} at {compared.cell.load} in {of}, so its figure may be low"
         if unsteady := [steady.kind for steady in states if not steady.steady and steady.kind != TOO_SHORT]:
             kinds = ", ".join(dict.fromkeys(unsteady))
             of = f"{len(unsteady)} of {len(states)} trials"
@@ -145,19 +146,18 @@ def _concluded(compared: Compared, reason: str | None, adjusted: Iterator[Compar
     return replace(compared, comparison=comparison, verdict=comparison.verdict)
 
 
-def _least(compared: Compared, bounds: Set[int]) -> bool:
+def _least(compared: Compared) -> bool:
     """Return whether only the faster side has lower bounds: then it is faster by at least the ratio."""
     if compared.comparison is None:
         return False
-    bounded = tuple(any(id(trial) in bounds for trial in trials) for trials in compared.trials)
+    bounded = tuple(map(client_decided, compared.trials))
     return (bounded, compared.comparison.verdict) in (((True, False), SLOWER), ((False, True), FASTER))
 
 
-def _invalid(compared: Compared, bounds: Set[int]) -> str | None:
-    """Return why a cell has no verdict, or `None`: failed trials must not decide silently, a lower bound never loses.
+def _invalid(compared: Compared) -> str | None:
+    """Return why a cell has no verdict, or `None`.
 
-    Args:
-        bounds: the `id` of each trial whose figure is a lower bound, because its client limited it.
+    Failed trials must not decide silently, and a lower bound never loses.
     """
     comparison = compared.comparison
     if comparison is None:
@@ -167,7 +167,7 @@ def _invalid(compared: Compared, bounds: Set[int]) -> str | None:
     for side, trials, wins in zip(
         (compared.baseline, compared.candidate), compared.trials, (SLOWER, FASTER), strict=True
     ):
-        if not compared.least and any(id(trial) in bounds for trial in trials):
+        if not compared.least and client_decided(trials):
             return lower_bound(side)
         if comparison.verdict in (wins, EQUIVALENT) and any(map(unusable, trials)):
             return f"{side.name} had failed trials, so it cannot win by the others"
@@ -175,22 +175,21 @@ def _invalid(compared: Compared, bounds: Set[int]) -> str | None:
 
 
 def lower_bound(side: Side) -> str:
-    """Say why a side with a trial that its client limited has no figure to be compared."""
+    """Say why a side whose trials the client decided has no figure to be compared."""
     return f"{side.name} was limited by the client, its figure is a lower bound"
 
 
 def limited_on_both(compared: Compared) -> str | None:
     """Return what limited both sides of a cell, if it was not the store: then the cell cannot compare the stores.
 
-    It is the rate if every trial followed it, else the client if it limited a trial of each side. `None` for any other
-    cell, and for a cell with an unusable trial.
+    It is the rate if every trial followed it, else the client if it decided both sides. `None` for any other cell, and
+    for a cell with an unusable trial.
     """
     if any(map(unusable, (trial for side in compared.trials for trial in side))):
         return None
     if compared.cell.rate and all(trial.recorded.followed for side in compared.trials for trial in side):
         return noun_of(RATE)
-    clients = all(any(judged(trial).client_limited for trial in side) for side in compared.trials)
-    return noun_of(CLIENT) if clients else None
+    return noun_of(CLIENT) if all(map(client_decided, compared.trials)) else None
 
 
 def comparison_document(verdicts: Verdicts) -> ComparisonDocument:

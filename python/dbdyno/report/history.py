@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import asdict, dataclass
 
 import numpy as np
@@ -13,12 +13,12 @@ from dbdyno.report.comparison import OPEN_LOOP, lower_bound
 from dbdyno.report.core import words
 from dbdyno.report.core.loads import LOAD_KEYS
 from dbdyno.report.core.terminal import say
+from dbdyno.report.limited_sides import client_decided
 from dbdyno.report.noise import floor_of, host_of
 from dbdyno.results.model import Run, Trial
 from dbdyno.results.noise import NoiseFloor
 from dbdyno.results.usable import Evenness, compared_rate_per_s, evenness, unusable
 from dbdyno.stats.change_points import NOISES, SHORTEST_SEGMENT, ChangePoint, change_points, least_change
-from dbdyno.verdict.judge import judged
 
 
 @dataclass(frozen=True, slots=True)
@@ -106,18 +106,18 @@ def history(runs: Sequence[Run], noise: float | Sequence[NoiseFloor]) -> History
     return History(tuple(_series(followed, noise)), tuple(left_out), isinstance(noise, float))
 
 
-def _usable(cell: Cell, trials: Iterable[Trial]) -> list[Trial]:
+def _usable(cell: Cell, trials: Collection[Trial]) -> list[Trial]:
     usable = [trial for trial in trials if not unusable(trial)]
-    return [] if cell.rate or any(judged(trial).client_limited for trial in usable) else usable
+    return [] if cell.rate or client_decided(usable) else usable
 
 
-def _reasons(side: Side, cell: Cell, trials: Iterable[Trial]) -> Iterator[str]:
+def _reasons(side: Side, cell: Cell, trials: Collection[Trial]) -> Iterator[str]:
     """Yield why a run's cell, or a trial of it, is no part of a history."""
     if cell.rate:
         yield OPEN_LOOP
         return
     yield from (f"{trial.name}: {why}" for trial in trials if (why := unusable(trial)))
-    if any(judged(trial).client_limited for trial in trials if not unusable(trial)):
+    if client_decided(trials):
         yield lower_bound(side)
 
 

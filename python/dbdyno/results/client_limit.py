@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Collection
+
 from dbdyno.results.facts import TrialFacts
 from dbdyno.results.model import Recorded
 
@@ -12,6 +14,14 @@ BUSY_LOAD_THREADS = 0.9
 WORKING = 0.75
 """Share of the time that a load thread is on a processor in a trial near the ceiling. An idle thread does not hold the
 store up: both were measured over the same slow link, or on processors that others had."""
+
+
+def majority(limited: Collection[bool]) -> bool:
+    """Return whether more than half of a side's trials were limited: then the side's figure is a lower bound.
+
+    One such trial of five moves a mean a little; it does not decide it (docs/statistics.md, section 3.1).
+    """
+    return 2 * sum(limited) > len(limited)
 
 
 def client_limited(recorded: Recorded, facts: TrialFacts, embedded: bool) -> str | None:

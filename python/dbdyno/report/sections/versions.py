@@ -15,6 +15,7 @@ from dbdyno.report.core.page import Page
 from dbdyno.report.core.plots import Figure
 from dbdyno.report.core.section import Part, Section
 from dbdyno.report.core.series import Series
+from dbdyno.results.client_limit import majority
 from dbdyno.stats.comparison import Comparison, compare
 
 LEAST_VERSIONS = 3
@@ -24,7 +25,7 @@ MOST_DRAWN = 9
 FIRST = "1"
 NOTE = (
     "Throughput at each load over that of the first system, pair by pair, with the 95 % interval if trials were "
-    "repeated. ≥ and ≤: the client limited a side."
+    "repeated. ≥ and ≤: the client limited most trials of a side."
 )
 
 
@@ -36,7 +37,7 @@ class Sweep:
         name: product and workload.
         versions: their series, in the order of the run.
         ratios: the comparison of each other version with the first, at each load; those that both completed.
-        bounds: `≥` or `≤` where the client limited a side.
+        bounds: `≥` or `≤` if the client limited most trials of a side.
     """
 
     name: str
@@ -73,7 +74,7 @@ def _sweep(name: str, versions: Sequence[Series]) -> Sweep:
             first, other = ([trial["throughput_per_s"] or 0.0 for trial in side] for side in sides)
             if repeats and min(*first, *other) > 0:
                 ratios[index, load] = compare(first, other)
-                limited = [any(trial["client_limited"] for trial in side) for side in sides]
+                limited = [majority([trial["client_limited"] for trial in side]) for side in sides]
                 bounds[index, load] = {(True, False): "≤ ", (False, True): "≥ "}.get((limited[0], limited[1]), "")
     return Sweep(name, versions, ratios, bounds)
 
