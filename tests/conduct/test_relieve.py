@@ -34,6 +34,9 @@ class Changing:
         self.value = value
         self.history.append((name, value))
 
+    def addresses(self):
+        return {"mariadb": ("127.0.0.1", 3307)}
+
     def server_pids(self):
         return {"mariadb": os.getpid()}
 
@@ -71,10 +74,18 @@ def test_a_longer_way_is_injected():
     assert isinstance(change.made(), nullcontext)
 
 
-@pytest.mark.parametrize("limit", ["lock", "network", "memory"])
+@pytest.mark.parametrize("limit", ["lock", "memory"])
 def test_what_nothing_moves(limit):
     with pytest.raises(UserError, match=f"the limit '{limit}' cannot be reduced"):
         change_of(Changing(), PLAN, trial(), limit)
+
+
+@pytest.mark.parametrize("name", ["mariadb", "mysql://root@127.0.0.1:3307/bench"])
+def test_a_link_that_dbdyno_did_not_delay_is_left_as_it_is(name):
+    running = Changing()
+    running.spec = system(name).spec
+    with pytest.raises(UserError, match="the link lo is not dbdyno's to change"):
+        change_of(running, PLAN, trial(), "network")
 
 
 def test_a_server_of_somebody_elses_is_left_as_it_is():

@@ -8,6 +8,7 @@ from contextlib import AbstractContextManager, contextmanager, nullcontext
 from dataclasses import dataclass, replace
 from pathlib import Path
 
+from dbdyno.conduct.link import why_not_narrowed
 from dbdyno.conduct.plan import Plan
 from dbdyno.errors import UserError
 from dbdyno.observe.cgroup import ROOT, groups_of
@@ -43,6 +44,8 @@ def change_of(system: System, plan: Plan, trial: Trial, limit: str) -> Change:
         delay_us = round(plan.network_delay_us * LONGER)
         how = f"an injected delay of {delay_us:,} µs instead of {plan.network_delay_us:,} µs"
         return Change(limit, how, replace(plan, network_delay_us=delay_us), nullcontext, grows=False)
+    if limit == NETWORK:
+        raise UserError(why_not_narrowed(system))
     if system.spec.attached:
         raise UserError("dbdyno did not start the server, so it changes none of its settings")
     if limit == MEMORY and (bytes_now := trial.facts.memory_limit_bytes):
