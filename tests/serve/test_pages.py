@@ -4,6 +4,11 @@ import re
 
 import pytest
 
+from dbdyno.serve.server import serving
+from dbdyno.stats.comparison import SINGLE
+from serve.conftest import LMDB, Site
+from synthetic_run import write_run
+
 
 def test_the_gallery_has_every_run_the_newest_first(site):
     page = site.read("/")
@@ -30,6 +35,13 @@ def test_two_runs_are_compared(site):
     assert "no system in common" in site.read("/compare?baseline=first&candidate=third&force=on")
     for query in ("", "?baseline=first&candidate=..", "?baseline=half&candidate=first"):
         assert "Ratio" in site.read(f"/compare{query}") and "Baseline:" not in site.read(f"/compare{query}")
+
+
+def test_two_runs_of_one_trial_a_side_are_compared_without_a_verdict(tmp_path):
+    for name in ("before", "after"):
+        write_run(tmp_path / name, (LMDB,), clients=(1,), seconds=3)
+    with serving(tmp_path, "127.0.0.1", 0) as address:
+        assert SINGLE in Site(address).read("/compare?baseline=before&candidate=after")
 
 
 def test_a_report_is_drawn_anew_in_a_sandbox(site, folder):
