@@ -34,6 +34,16 @@ def test_a_report_fits_and_can_be_read_by_everybody(look, address, width, scheme
     assert [(violation["id"], [node["html"] for node in violation["nodes"]]) for violation in violations] == []
 
 
+def test_a_plot_has_its_place_before_it_is_drawn(look, address):
+    page = look(address)
+    page.wait_for_selector(".save", state="attached")
+    heights = page.evaluate(
+        "[...document.querySelectorAll('#heat, #budget, .panels .plot')].map(plot => plot.clientHeight)"
+    )
+    assert len(heights) > 2 and min(heights) > 100
+    assert page.locator("#heat .main-svg").count() == 0
+
+
 def test_the_keyboard_chooses_a_load_and_hides_a_system(look, address):
     page = look(address)
     with_every_plot(page)

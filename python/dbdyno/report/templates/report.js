@@ -91,6 +91,7 @@
   const drawn = new Set();
   function draw(element) {
     drawn.add(element);
+    element.style.minHeight = "";
     const figure = figureOf(element.id);
     element.classList.toggle("empty", !figure);
     if (!figure) {
@@ -123,8 +124,7 @@
       const element = figure.appendChild(document.createElement("div"));
       Object.assign(element, { className: "plot", id: `panel-${number}` });
       element.dataset.height = panel.lines.length > 1 ? 170 : 140;
-      addSave(element);
-      seen.observe(element);
+      reserve(element);
     });
     document.querySelector(".panel-count").textContent = `${selected.length} of ${panels().length}`;
   }
@@ -237,10 +237,13 @@
     const buttons = ["svg", "png"].map((format) => `<button type="button" data-save="${format}" title="save this plot" aria-label="save ${name.replace(/["<>&]/g, "")} as ${format.toUpperCase()}">${format.toUpperCase()}</button>`);
     element.insertAdjacentHTML("afterend", `<div class="save">${buttons.join("")}</div>`);
   }
-  plots.forEach((element) => {
+  // Without its place the page would move below the reader whenever a plot is drawn.
+  function reserve(element) {
+    element.style.minHeight = `${element.dataset.height}px`;
     addSave(element);
     seen.observe(element);
-  });
+  }
+  plots.forEach(reserve);
   addEventListener("themechange", redraw);
   matchMedia("(prefers-color-scheme: dark)").addEventListener("change", redraw);
   // Paper is light, and shows every plot.
