@@ -214,10 +214,8 @@ def _checked(trials: list[Document]) -> str:
     checks = sum(trial["checks"]["made"] for trial in trials)
     broken = sum(trial["checks"]["failed"] for trial in trials)
     verified = sum(trial["reads_verified"] for trial in trials)
-    return (
-        f"{verified:,} rows were read and verified, {wrong:,} were wrong; {errors:,} transactions failed; "
-        f"{broken} of {checks} checks of the content failed."
-    )
+    rows = f"{verified:,} rows were read and verified, {wrong:,} were wrong; " if verified or wrong else ""
+    return f"{rows}{errors:,} transactions failed; {broken} of {checks} checks of the content failed."
 
 
 def quoted(words: tuple[str, ...]) -> Iterator[str]:
