@@ -109,17 +109,20 @@ class Part:
         for_rows = [exchange for connection in connections for exchange in connection if exchange.row()]
         self._tail_bytes = tail_bytes([exchange.request for exchange in for_rows])
         self._rows = {_key(exchange.request, self._tail_bytes): exchange.row() for exchange in for_rows}
-        self._rows_by_text = {_text_key(row): row for row in self._rows.values()}
+        self._rows_by_number = {int(row[0].rstrip(b"x")): row for row in self._rows.values()}
 
     def is_right(self, request: bytes, answer: bytes) -> bool:
         """Return whether the row that a request asks for is in an answer, as it was recorded.
 
-        What a server numbered itself, such as a statement, may be another in the request. A server of CQL that calls
-        the key a text gets it as one.
+        What a server numbered itself, such as a statement, may be another in the request. The key may be sent in
+        another way than recorded: in the type that a server says it has, or with its type before it.
         """
-        by_text = (row for key, row in self._rows_by_text.items() if request.endswith(key))
-        row = self._rows.get(_key(request, self._tail_bytes)) or next(by_text, None)
+        row = self._rows.get(_key(request, self._tail_bytes)) or self._row_of_another_type(request)
         return row is not None and all(column in answer for column in row)
+
+    def _row_of_another_type(self, request: bytes) -> list[bytes] | None:
+        rows = (row for number, row in self._rows_by_number.items() if asks_for(request, number))
+        return next(rows, None)
 
     def next_connection(self) -> tuple[list[Exchange], list[Played]]:
         """Return what the next connection is to be; behind the last one it is that again."""
@@ -131,10 +134,14 @@ def _key(request: bytes, tail_bytes: int) -> tuple[int, bytes]:
     return len(request), request[-tail_bytes:]
 
 
-def _text_key(row: list[bytes]) -> bytes:
-    """Return how CQL has the number of a row as a text: its length in four bytes, and its digits."""
-    digits = row[0].rstrip(b"x")
-    return len(digits).to_bytes(4, "big") + digits
+def asks_for(request: bytes, number: int) -> bool:
+    """Return whether a request has the key `number`: as a text of CQL, an integer of PostgreSQL, or MySQL's last."""
+    digits = str(number).encode()
+    as_integers = (
+        size.to_bytes(4, "big") + number.to_bytes(size, "big") for size in (2, 4, 8) if number < 1 << (8 * size - 1)
+    )
+    at_the_end = len(digits).to_bytes(4, "big") + digits, number.to_bytes(8, "little")
+    return request.endswith(at_the_end) or any(key in request for key in as_integers)
 
 
 def tail_bytes(requests: list[bytes]) -> int:

@@ -79,6 +79,14 @@ def test_a_key_that_is_sent_as_a_text_asks_for_the_same_row():
     assert not part.is_right(b"id\0\0\0\x03188", b"..".join(row))
 
 
+def test_a_key_of_another_type_or_with_its_type_asks_for_the_same_row():
+    assert playback.asks_for(b"Bs0\0\0\0\0\x02\0\xbb\0\1", 187)
+    assert playback.asks_for(b"Bs0\0\0\0\0\x08\0\0\0\0\0\0\0\xbb\0\1", 187)
+    assert playback.asks_for(b"\x17\x02\0\0\0\0\1\0\0\0\0\1\x08\0\xbb\0\0\0\0\0\0\0", 187)
+    assert not playback.asks_for(b"Bs0\0\0\0\0\x02\1\xbb\0\1", 187)
+    assert not playback.asks_for(b"\x17\1\x08\0\xbb\1\0\0\0\0\0\0", 187)
+
+
 def test_a_request_longer_than_recorded_leaves_nothing_for_the_next(run):
     sent = []
 
