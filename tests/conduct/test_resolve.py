@@ -4,8 +4,11 @@ import os
 
 import pytest
 
+from dbdyno.conduct.listener import Listener
 from dbdyno.conduct.resolve import resolve, try_out
+from dbdyno.conduct.run import conduct
 from dbdyno.errors import RunFailed, UserError
+from dbdyno.experiment.read import read_experiment
 from dbdyno.hosts import limits
 from dbdyno.systems import ARRANGEMENTS, SYSTEMS
 from helpers import experiment
@@ -47,6 +50,47 @@ def test_a_workload_a_store_cannot_do_is_refused_with_both_named(workload, syste
 def test_settings_that_take_an_operation_away_are_named(engine):
     with pytest.raises(UserError, match=rf"which 'mariadb\?engine={engine}' cannot do; mariadb, "):
         resolved(workload="trx-lifecycle", system=f"mariadb?engine={engine}")
+
+
+OWN = """
+workload = "log"
+system = "SYSTEM"
+rows = 10
+clients = 1
+seconds = 1
+
+[[workloads.log.tables]]
+name = "entry"
+columns = [
+    { name = "id", kind = "int", generator = "key" },
+    { name = "version", kind = "int", generator = "version" },
+]
+
+[[workloads.log.transactions]]
+name = "all"
+weight = 1
+operations = [
+    { operation = "get", table = "entry" },
+    { operation = "OPERATION", table = "entry"EXTRA },
+]
+"""
+
+
+@pytest.mark.parametrize(
+    ("system", "operation", "extra", "line"),
+    [
+        ("redis", "scan", ", length = 5", 20),
+        ("memcached", "insert", "", 20),
+        ("postgresql", "put", ", ttl_s = 60", 20),
+    ],
+)
+def test_the_line_that_asks_for_what_a_store_lacks_is_named(tmp_path, system, operation, extra, line):
+    file = tmp_path / "mine.toml"
+    text = OWN.replace("SYSTEM", system).replace("OPERATION", operation).replace("EXTRA", extra)
+    file.write_text(text)
+    with pytest.raises(UserError) as caught:
+        conduct(read_experiment(str(file)), "a test", tmp_path / "runs", Listener())
+    assert str(caught.value).startswith(f"{file}: line {line}: the workload 'log' needs to ")
 
 
 @pytest.mark.parametrize("workload", ["point-get", "game"])

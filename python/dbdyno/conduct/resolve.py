@@ -98,16 +98,27 @@ def _check_data_dir(experiment: Experiment) -> None:
         raise UserError(f"data_dir: {experiment.data_dir} is no directory here; make it, or name another")
 
 
+class CannotDo(UserError):
+    """A system cannot do an operation that a workload needs."""
+
+    def __init__(self, message: str, workload: str, operation: str) -> None:
+        super().__init__(message)
+        self.workload = workload
+        self.operation = operation
+
+
 def _check_operations(workload: WorkloadSpec, system: System) -> None:
-    """Raise UserError if a workload needs what the system cannot do, naming both and who can."""
+    """Raise CannotDo if a workload needs what the system cannot do, naming both and who can."""
     if lacking := missing_operations(workload, system.operations):
         able = [other.name for other in SYSTEMS.values() if not missing_operations(workload, other.operations)]
         # If other settings could do it, these are named too.
         spec = system.spec
         whose = format_system(spec) if spec.name in able else spec.label
-        raise UserError(
+        raise CannotDo(
             f"the workload '{workload}' needs to {' and to '.join(WORDS[operation] for operation in lacking)}, which "
-            f"'{whose}' cannot do; {', '.join(able)} can"
+            f"'{whose}' cannot do; {', '.join(able)} can",
+            workload.definition.name,
+            lacking[0],
         )
 
 

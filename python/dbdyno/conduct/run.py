@@ -17,7 +17,7 @@ from dbdyno.conduct.load_client import find_load_client
 from dbdyno.conduct.pairs import Rule, more_pairs
 from dbdyno.conduct.preparation import run_preparation
 from dbdyno.conduct.profile import announce
-from dbdyno.conduct.resolve import Resolved, resolve
+from dbdyno.conduct.resolve import CannotDo, Resolved, resolve
 from dbdyno.errors import DbdynoError, RunFailed, UserError
 from dbdyno.experiment.limits import MostErrors
 from dbdyno.experiment.read import NamedExperiment
@@ -62,7 +62,10 @@ def conduct(named: NamedExperiment, command: str, parent: Path, listener: Listen
 def conduct_from(beginning: Beginning, named: NamedExperiment, listener: Listener, rule: Rule | None = None) -> RunEnd:
     """Run what a beginning leaves to run of an experiment; raises as `conduct` does."""
     program = find_load_client()
-    resolved = beginning.choose(resolve(named.experiment))
+    try:
+        resolved = beginning.choose(resolve(named.experiment))
+    except CannotDo as error:
+        raise UserError(f"{named.place_of(error.workload, error.operation)}{error}") from None
     if named.experiment.precise is not None and len(resolved.systems) < 2:
         raise UserError("precise: there is one system and nothing to compare it with; give two, or see `dbdyno aa`")
     preparations = beginning.plan(named.experiment, resolved)

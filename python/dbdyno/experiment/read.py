@@ -21,6 +21,7 @@ from dbdyno.experiment.shipped_files import SHIPPED, shipped_experiments
 from dbdyno.experiment.think_time import ThinkTime
 from dbdyno.experiment.toml import Table, as_list, parse_toml
 from dbdyno.experiment.variant import Cpus
+from dbdyno.experiment.workloads import ADD, EXPIRE, FIND_SECONDARY, FIND_UNIQUE, SUM, TRANSACTION, UPDATE
 from dbdyno.experiment.ycsb import is_ycsb, read_ycsb
 
 _GIVES_WAY = (
@@ -31,12 +32,32 @@ _GIVES_WAY = (
 _COMBINE = re.compile(r"\s*combine\s*=")
 
 
+_ASKING = {
+    **{UPDATE: r"operation *= *[\"'](update|read-modify-write)[\"']", EXPIRE: r"\bttl_s *="},
+    **dict.fromkeys((ADD, SUM), r"operation *= *[\"']add[\"']"),
+    **dict.fromkeys((FIND_UNIQUE, FIND_SECONDARY), r"operation *= *[\"']find[\"']|\bindexes *="),
+    TRANSACTION: r"\bwithin *=",
+}
+"""Patterns of what asks for an operation in a file, if that is not its name."""
+
+
 @dataclass(frozen=True)
 class NamedExperiment:
-    """A checked experiment and the name it goes by: the file's, without `.toml`."""
+    """A checked experiment, the name it goes by (the file's, without `.toml`), and the file if there is one."""
 
     name: str
     experiment: Experiment
+    path: Path | None = None
+
+    def place_of(self, workload: str, operation: str) -> str:
+        """Return where an own workload asks for an operation, `mine.toml: line 12: `; empty if no file does."""
+        if self.path is None or workload not in self.experiment.workloads:
+            return ""
+        lines = self.path.read_text(encoding="utf-8").splitlines()
+        begin = next((i for i, line in enumerate(lines) if f"workloads.{workload}" in line), len(lines))
+        asking = re.compile(_ASKING.get(operation, rf"operation *= *[\"']{operation}[\"']"))
+        numbers = (number for number, line in enumerate(lines[begin:], begin + 1) if asking.search(line))
+        return next((f"{_name_of(self.path)}: line {number}: " for number in numbers), "")
 
 
 def find_experiment(name_or_file: str) -> Path:
@@ -89,7 +110,7 @@ def read_experiment(
         raise UserError(_explain(path, overrides or {}, error)) from None
     if "events" not in (overrides or {}):
         place_events(experiment.events, path.read_text(encoding="utf-8"))
-    return NamedExperiment(path.stem, experiment)
+    return NamedExperiment(path.stem, experiment, path)
 
 
 def _each_version(entry: object, in_range: Callable[[str], list[str]]) -> list[object]:
