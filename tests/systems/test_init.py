@@ -1,10 +1,17 @@
 """Every system there is can be built from its name, and what is none is refused."""
 
+import ast
+import inspect
+import re
+import textwrap
+
 import pytest
 
 from dbdyno.errors import UserError
 from dbdyno.experiment.system_spec import parse_system
-from dbdyno.systems import ARRANGEMENTS, ATTACHED, SYSTEMS, missing, sized
+from dbdyno.systems import _FAMILIES, ARRANGEMENTS, ATTACHED, PARTS, SYSTEMS, missing, sized
+from dbdyno.systems.base import System
+from dbdyno.systems.mysql import AttachedMySQL, MariaDB, MySQL
 from helpers import system
 
 
@@ -27,12 +34,46 @@ def test_a_variant_takes_over_what_it_serves_and_nothing_else():
             system(other)
 
 
+def knows(parent: type[System], child: type[System]) -> bool:
+    """Return whether the source of a class names another class, or its module imports that one's."""
+    module = inspect.getsource(inspect.getmodule(parent))
+    imports = re.search(rf"^\s*(?:from|import) {re.escape(child.__module__)}\b", module, re.MULTILINE)
+    nodes = ast.walk(ast.parse(textwrap.dedent(inspect.getsource(parent))))
+    return bool(imports or child.__name__ in {node.id for node in nodes if isinstance(node, ast.Name)})
+
+
+CLASSES = sorted(
+    {*SYSTEMS.values(), *PARTS.values(), *(system for family in _FAMILIES for system in family.attached)},
+    key=lambda system: system.__name__,
+)
+
+
+@pytest.mark.parametrize("child", CLASSES)
+def test_a_parent_does_not_know_its_child(child):
+    parents = [parent for parent in child.__mro__[1:] if parent.__module__.startswith("dbdyno.systems")]
+    assert parents and not [parent for parent in parents if knows(parent, child)]
+
+
+def test_a_class_that_names_or_imports_another_knows_it():
+    class Parent(System):
+        def made(self) -> System:
+            return MariaDB(self.spec)
+
+    assert knows(Parent, MariaDB) and knows(MySQL, MariaDB) and not knows(MariaDB, MySQL)
+
+
+@pytest.mark.parametrize("attached", [system for family in _FAMILIES for system in family.attached])
+def test_what_is_attached_does_not_inherit_from_what_is_started(attached):
+    assert not set(attached.__mro__) & set(SYSTEMS.values())
+    assert AttachedMySQL not in MariaDB.__mro__
+
+
 @pytest.mark.parametrize(
     ("text", "said"),
     [
         ("mariadd", "no system 'mariadd'; did you mean 'mariadb'?"),
         ("postgres://h/d", "no URL scheme 'postgres'"),
-        ("mariadb(redis)", "is no arrangement"),
+        ("mariadb(redis)", "is not an arrangement"),
         ("cache-aside(memcached, nosuch)", "no system 'nosuch'"),
     ],
 )
