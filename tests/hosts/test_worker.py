@@ -1,13 +1,15 @@
 """A worker's way to the conductor; tests/hosts/test_crew.py has workers that join."""
 
+import asyncio
 import os
 import signal
+from dataclasses import replace
 
 import pytest
 
 from dbdyno.errors import RunFailed
 from dbdyno.hosts.certificates import Certificates
-from dbdyno.hosts.worker import LOOK_S, STOPPED_S, Post, _AgentProcess, own_address
+from dbdyno.hosts.worker import LOOK_S, STOPPED_S, Post, _AgentProcess, _join, own_address
 
 
 def test_a_worker_listens_where_the_conductor_sees_it():
@@ -36,3 +38,21 @@ def test_an_agent_that_is_killed_or_stopped_is_not_well(post, number):
 def test_an_agent_that_cannot_listen_is_said(post):
     with pytest.raises(RunFailed, match="did not listen at 192"):
         _AgentProcess(post, "192.0.2.1")
+
+
+def test_a_signal_ends_a_worker_that_looks_for_a_run(post, monkeypatch):
+    monkeypatch.setattr("dbdyno.hosts.worker.JOIN_S", 3600)
+    post.program.touch()
+
+    async def ends() -> None:
+        ending = asyncio.Event()
+        # A server that accepts and says nothing: the worker is joining, and goes on with that.
+        async with await asyncio.start_server(lambda *_: ending.set(), "127.0.0.1", 0) as server:
+            silent = replace(post, address=f"tls://127.0.0.1:{server.sockets[0].getsockname()[1]}")
+            with _AgentProcess(post, "127.0.0.1") as agent:
+                joining = asyncio.ensure_future(_join(silent, "127.0.0.1", agent, ending))
+                joined, _ = await asyncio.wait([joining], timeout=60)
+                joining.cancel()
+            assert joined and ending.is_set()
+
+    asyncio.run(ends())

@@ -28,6 +28,8 @@ from dbdyno.systems.running.process import ending_with_us
 
 AGAIN_S = 1.0
 """From one attempt to join a run to the next."""
+JOIN_S = 10
+"""How long one attempt takes at most."""
 LOOK_S = 0.5
 STOPPED_S = 5.0
 """How long the agent may stand stopped by a signal."""
@@ -117,9 +119,10 @@ async def _join(post: Post, host: str, agent: "_AgentProcess", ending: asyncio.E
                 dashboard=False,
                 security=security_of(post.certificates),
                 startup_information={INFORMATION: tell},
-                death_timeout=10,
+                death_timeout=JOIN_S,
                 local_directory=str(post.folder),
             )
+            await _start(worker, ending)
             async with worker:
                 print(f"{post.name}: joined {post.address}", flush=True)
                 said = False
@@ -130,6 +133,14 @@ async def _join(post: Post, host: str, agent: "_AgentProcess", ending: asyncio.E
                 said = True
             with suppress(TimeoutError):
                 await asyncio.wait_for(ending.wait(), AGAIN_S)
+
+
+async def _start(worker: Any, ending: asyncio.Event) -> None:
+    """Start a worker; raises CancelledError if a signal came before it had joined."""
+    starting, ended = asyncio.ensure_future(worker.start()), asyncio.ensure_future(ending.wait())
+    await asyncio.wait([starting, ended], return_when=asyncio.FIRST_COMPLETED)
+    (ended if starting.done() else starting).cancel()
+    await starting
 
 
 def _cause(error: BaseException) -> str:
