@@ -14,7 +14,7 @@ from dbdyno.errors import UserError
 from dbdyno.observe.cgroup import ROOT, groups_of
 from dbdyno.results.model import Trial
 from dbdyno.systems.base import System
-from dbdyno.verdict.limits import MEMORY, NETWORK
+from dbdyno.verdict.limits import LIMITS, Changeable
 
 TIMES = 2
 """Doubled, because a smaller change may not show: a log, a pool or memory a fifth larger may change nothing."""
@@ -40,7 +40,8 @@ class Change:
 
 def change_of(system: System, plan: Plan, trial: Trial, limit: str) -> Change:
     """Return what to change; raises UserError if there is nothing."""
-    if limit == NETWORK and plan.network_delay_us:
+    changeable = LIMITS[limit].changeable if limit in LIMITS else None
+    if changeable is Changeable.DELAY and plan.network_delay_us:
         delay_us = round(plan.network_delay_us * LONGER)
         how = f"an injected delay of {delay_us:,} µs instead of {plan.network_delay_us:,} µs"
         return Change(limit, how, replace(plan, network_delay_us=delay_us), nullcontext, grows=False)
@@ -48,7 +49,7 @@ def change_of(system: System, plan: Plan, trial: Trial, limit: str) -> Change:
         raise UserError(why_not_narrowed(system))
     if system.spec.attached:
         raise UserError("dbdyno did not start the server, so it changes none of its settings")
-    if limit == MEMORY and (bytes_now := trial.facts.memory_limit_bytes):
+    if changeable is Changeable.MEMORY and (bytes_now := trial.facts.memory_limit_bytes):
         how = f"{TIMES * bytes_now >> 20} MiB of memory instead of {bytes_now >> 20} MiB"
         return Change(limit, how, plan, lambda: _more_memory(system, TIMES * bytes_now))
     return _setting_changed(system, plan, limit)

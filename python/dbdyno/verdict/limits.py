@@ -39,6 +39,14 @@ class Resource(Enum):
     FLUSHES = "flushes"
 
 
+class Changeable(Enum):
+    """Changes that `confirm_limit` can make instead, while the server runs."""
+
+    DELAY = "injected delay"
+    MEMORY = "memory limit"
+    SETTING = "setting"
+
+
 @dataclass(frozen=True, slots=True)
 class Band:
     """A place where an operation can be while it is in flight, as the time budget has it.
@@ -71,6 +79,7 @@ class Limit:
         self_evident: the server's or the kernel's own word for it needs no other sign.
         names_lock: the lock that was waited for most is part of its evidence.
         resource: what to take a part of to confirm it; `None` if it cannot be reduced.
+        changeable: what to change to confirm it instead; a store may have a setting for other limits, too.
         signs: what else speaks for it, with figures.
         figures: what shows how it was, and speaks for nothing.
         inside: of a limit inside the storage engine, which neither waits nor processors show: what says that it was it.
@@ -91,6 +100,7 @@ class Limit:
     self_evident: bool = False
     names_lock: bool = False
     resource: Resource | None = None
+    changeable: Changeable | None = None
     signs: tuple[Evidence, ...] = ()
     figures: tuple[Evidence, ...] = ()
     inside: Evidence | None = None
@@ -139,6 +149,7 @@ _TABLE = (
         advice="A shorter network path, or several requests at once (`--pipeline`).",
         bands=(Band("network", "#009e73"),),
         self_evident=True,
+        changeable=Changeable.DELAY,
         figures=(evidence.on_the_way,),
     ),
     Limit(
@@ -192,6 +203,7 @@ _TABLE = (
         noun="memory",
         held="in a server that reads evicted pages again",
         advice="More memory for the server, or a smaller cache inside it.",
+        changeable=Changeable.MEMORY,
         inside=engine.memory,
         rule=f"A control group was at {_percent(engine.NEAR_ITS_LIMIT)} of its limit, and read "
         f"{engine.REFAULTS_PER_TRANSACTION:g} evicted pages again per transaction. Or the host was short of memory for "
@@ -206,6 +218,7 @@ _TABLE = (
         noun="page flushing",
         held="in a server that flushes pages first",
         advice="A larger redo log, or more I/O capacity for flushing pages.",
+        changeable=Changeable.SETTING,
         figures=(evidence.disk_times, evidence.page_writers),
         inside=engine.checkpoint,
         rule=f"The checkpoint age was {_percent(engine.LOG_NEARLY_FULL)} of the age that stops writers, and the server "
@@ -225,9 +238,9 @@ _TABLE = (
         advice="Larger write buffers, more background threads, or a slower stream of writes.",
         figures=(evidence.disk_times,),
         inside=engine.compaction,
-        rule=f"The engine held writers back for {engine.WRITE_STALLS:g} s in every second. Or its log says that it "
+        rule=f"The engine stalled writers for {engine.WRITE_STALLS:g} s in every second. Or its log says that it "
         f"stopped or slowed writers down every {1 / engine.WRITE_STOPS_PER_S:.0f} s. Or a background thread that the "
-        "system declares (`background_threads`) was at work for "
+        "system declares (`background_threads`) was busy for "
         f"{_percent(engine.BUSY_BACKGROUND)} of the time. Or {_percent(engine.TAKEN)} of Cassandra's threads that "
         "write were taken while buffers waited to be flushed. Or its compactions were behind with all their threads at "
         f"work, and took {_percent(engine.COMPACTING_SHARE)} of the processors that it could use.",
@@ -340,7 +353,7 @@ _TABLE = (
         label="unknown",
         noun="unexplained",
         held="unexplained",
-        advice="Read *not seen* in the report. As root dbdyno sees more.",
+        advice="Read *not observed* in the report. As root dbdyno sees more.",
         bands=(Band("unexplained", "#8a8f98"),),
         opening="Limit unknown",
     ),

@@ -14,7 +14,6 @@ from dbdyno.verdict.budget import AT_WORK
 from dbdyno.verdict.decision import Limited
 from dbdyno.verdict.evidence import Measured
 from dbdyno.verdict.limits import (
-    CHECKPOINT,
     CLIENT,
     HOST_CPU,
     LIMITS,
@@ -27,6 +26,7 @@ from dbdyno.verdict.limits import (
     SERVER_THREAD,
     STALLS,
     UNEXPLAINED,
+    Changeable,
 )
 
 _PORT = re.compile(r"^[a-z]+://[^(),]*:(\d+)(?:/|$)")
@@ -151,10 +151,11 @@ def _confirm(trial: Trial, decided: Limited) -> Iterator[Step]:
 
 def _can_change(trial: Trial, limit: str) -> bool:
     """Return whether dbdyno can change what limited it while the server runs."""
-    if limit == NETWORK:
+    changeable = LIMITS[limit].changeable
+    if changeable is Changeable.DELAY:
         return bool(trial.facts.network_delay_us)
-    has = {CHECKPOINT: CHECKPOINT in (trial.facts.levers or {}), MEMORY: trial.facts.memory_limit_bytes}
-    return bool(has.get(limit)) and not trial.facts.attached
+    has = {Changeable.MEMORY: trial.facts.memory_limit_bytes, Changeable.SETTING: limit in (trial.facts.levers or {})}
+    return bool(changeable and has[changeable]) and not trial.facts.attached
 
 
 _BY_LIMIT: Mapping[str, Callable[[Trial], Iterator[Step]]] = {
