@@ -66,8 +66,8 @@ def test_a_noise_floor_that_cannot_be_kept_is_shown_and_says_where_it_would_have
 def test_refusals(dbdyno):
     assert "at least 10 pairs" in dbdyno("aa", "sqlite", "--repeat", "9")[2]
     assert "is an open loop" in dbdyno("aa", "sqlite", "--set", "rate=100")[2]
-    assert "is no system" in dbdyno("aa", "(")[2]
-    with pytest.raises(UserError, match="is no URL"):
+    assert "is not a system" in dbdyno("aa", "(")[2]
+    with pytest.raises(UserError, match="is not a URL"):
         sides_of("mysql://[")
 
 

@@ -22,8 +22,8 @@ def test_versions_of_the_catalogue():
     for good, bad, said in (
         ("mysql@8.0", "mysql@5.5", "does not come before"),
         ("mysql@5.5", "mysql@9.9", "--bad mysql@9.9: is not among the builds"),
-        ("mysql@5.5", "mariadb@11.4", "between which builds"),
-        ("redis", "redis?a=b", "between which builds"),
+        ("mysql@5.5", "mariadb@11.4", "the builds in between are unknown"),
+        ("redis", "redis?a=b", "the builds in between are unknown"),
         ("mysql@5.6?a=b", "mysql@5.7", "with the same settings"),
     ):
         with pytest.raises(UserError, match=said):
@@ -93,7 +93,7 @@ def test_a_command_makes_a_build_and_prints_its_system_last(tmp_path):
     [
         ("sh -c 'exit 3' {commit}", "ended with status 3; see .*build-abc.log"),
         ("true {commit}", "printed no system"),
-        ("echo '(' {commit}", "is no system"),
+        ("echo '(' {commit}", "is not a system"),
         ("./no-such-program {commit}", "No such file"),
     ],
 )

@@ -20,7 +20,7 @@ def test_a_step_is_read_back_and_not_measured_again(tmp_path):
 def test_the_steps_of_another_search_are_refused(tmp_path):
     file = tmp_path / "bisect.json"
     Kept(file, {"builds": ["a", "b"]}, 60).keep(STEP)
-    with pytest.raises(UserError, match="is of another search; remove it"):
+    with pytest.raises(UserError, match="belongs to another search; remove it"):
         Kept(file, {"builds": ["a", "c"]}, 60)
     (tmp_path / "file").touch()
     with pytest.raises(UserError, match="choose another folder with --state"):

@@ -43,5 +43,5 @@ def test_a_file_that_is_no_library_is_refused_before_anything_starts(dbdyno, tmp
     (tmp_path / "libpq.so.5").write_text("no library")
     client = f"client=psycopg?library={tmp_path}/libpq.so.5"
     status, out, err = dbdyno("run", "point-update", "--system", "postgresql", *SMALL, "--set", client)
-    assert (status, out) == (2, "") and f"{tmp_path}/libpq.so.5 is no shared library" in " ".join(err.split())
+    assert (status, out) == (2, "") and f"{tmp_path}/libpq.so.5 is not a shared library" in " ".join(err.split())
     assert not Path("runs").exists() and "LD_PRELOAD" not in os.environ

@@ -37,4 +37,4 @@ def test_what_stays_and_what_nobody_can_know_is_said(dbdyno, monkeypatch):
 def test_what_is_no_url_is_refused(dbdyno):
     assert dbdyno("clean", "mariadb")[0] == 2
     status, _, err = dbdyno("clean", "mysql://u:hidden@h:x/d")
-    assert status == 2 and "'x' is no port" in err and "hidden" not in err
+    assert status == 2 and "'x' is not a port" in err and "hidden" not in err

@@ -29,5 +29,5 @@ def test_refusals(dbdyno, tmp_path):
     assert status == 0 and "NOT LIKE WITH LIKE" in out
     assert dbdyno("compare", first)[0] == 2
     assert "--baseline" in dbdyno("compare", first, first, "--baseline", "sqlite")[2]
-    assert "is no percentage" in dbdyno("compare", first, first, "--margin", "2")[2]
+    assert "is not a percentage" in dbdyno("compare", first, first, "--margin", "2")[2]
     assert "is not a run" in dbdyno("compare", str(tmp_path), first)[2]

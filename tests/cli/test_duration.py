@@ -12,5 +12,5 @@ def test_seconds_minutes_and_hours():
 
 @pytest.mark.parametrize("text", ["", "20", "0m", "-1m", "1.5h", "m", "20 m", "99999999h", "1d"])
 def test_what_is_none_is_refused(text):
-    with pytest.raises(click.BadParameter, match="is no length of time; give 90s, 20m or 2h"):
+    with pytest.raises(click.BadParameter, match="is not a duration; give 90s, 20m or 2h"):
         DURATION.convert(text, None, None)

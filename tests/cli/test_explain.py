@@ -10,5 +10,5 @@ def test_every_trial_or_one(dbdyno, tmp_path):
     status, out, _ = dbdyno("explain", run, "2")
     assert status == 0 and out.startswith("mariadb, 2 clients  002-mariadb-game-c2\n") and out.count("Limited") == 1
     status, out, err = dbdyno("explain", run, "nosuch")
-    assert (status, out) == (2, "") and "'nosuch' is no trial of this run, which has 4; the first is 001-" in err
+    assert (status, out) == (2, "") and "'nosuch' is not a trial of this run, which has 4; the first is 001-" in err
     assert dbdyno("explain", "nosuch")[0] == 2

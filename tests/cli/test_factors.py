@@ -114,5 +114,5 @@ system = {{ system = "cache-aside(memcached, mariadb)", {settings} }}
 
 def test_a_directory_that_is_not_there_is_refused(dbdyno):
     status, _, err = dbdyno(*RUN, *FAST, "--rows", "9", "--set", 'data_dir=["/tmp", "/nowhere/at/all"]')
-    assert status == 2 and "data_dir: /nowhere/at/all is no directory here" in err
+    assert status == 2 and "data_dir: /nowhere/at/all is not a directory here" in err
     assert not Path("runs").exists()

@@ -25,7 +25,7 @@ def test_by_path_by_name_and_last(runs):
 
 
 def test_what_is_none_is_refused(runs, tmp_path, monkeypatch):
-    with pytest.raises(UserError, match="'nosuch' is no run"):
+    with pytest.raises(UserError, match="'nosuch' is not a run"):
         find_run("nosuch")
     monkeypatch.chdir(tmp_path / "runs")
     with pytest.raises(UserError, match="dbdyno run quickstart"):

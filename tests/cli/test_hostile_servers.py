@@ -56,7 +56,7 @@ def test_whatever_a_server_of_a_protocol_does_is_bounded_and_told(scheme, tmp_pa
         (hostile.ssh, "answers SSH, not MySQL: check the port"),
         (hostile.silent, "accepts the connection and sends nothing"),
         (hostile.closes, "closes the connection without speaking MySQL"),
-        (hostile.OF_PROTOCOL["mysql"]["half a greeting"], "answers as MySQL does at first, and then does not"),
+        (hostile.OF_PROTOCOL["mysql"]["half a greeting"], "begins to speak MySQL, then breaks the protocol"),
     ],
 )
 @pytest.mark.parametrize("command", ["run", "clean"])
@@ -71,5 +71,5 @@ def test_it_is_said_what_came_instead(command, behaviour, words, tmp_path):
 def test_types_that_nest_too_deeply_for_a_library_are_told(behaviour, command, tmp_path):
     ended = dbdyno(command, behaviour, "cassandra", tmp_path)
     check("nested types", ended)
-    words = "answers as CQL does at first, and then does not: the type of a column nests more than 100 deep"
+    words = "begins to speak CQL, then breaks the protocol: the type of a column nests more than 100 deep"
     assert words in " ".join(ended.said.split())

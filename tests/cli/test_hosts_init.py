@@ -11,4 +11,4 @@ def test_certificates_are_made_where_they_are_said(tmp_path, capsys):
 
 def test_a_name_that_is_none_is_refused(tmp_path, capsys):
     assert run(["hosts", "init", "../c1", "--directory", str(tmp_path)]) == 2
-    assert "is no host's name" in capsys.readouterr().err and not list(tmp_path.iterdir())
+    assert "is not a host name" in capsys.readouterr().err and not list(tmp_path.iterdir())

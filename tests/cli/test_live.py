@@ -75,7 +75,7 @@ def test_where_the_output_is_no_terminal_lines_stay():
         "12 trials, recorded in runs/x",
         "lmdb is left out: not there",
         "redis: starting and loading",
-        "not seen: pressure: the kernel keeps none",
+        "not observed: pressure: the kernel keeps none",
         "[ 1/12] redis  game  8 clients      20,000/s  floor 42%, longest stall 3 s  2 errors (2 timeout)",
         "[ 2/12] redis  game  8 clients  failed: it broke",
     ]

@@ -39,5 +39,5 @@ def test_the_command_prints_no_control_character_that_it_was_given():
     subprocess.run(command, stdout=theirs, stderr=theirs, check=False, timeout=60)
     os.close(theirs)
     said = os.read(ours, 1 << 16).decode()
-    assert "is no run" in said
+    assert "is not a run" in said
     assert not {"\x1b", "\x07", "\x9b", "\x7f"} & set(said)

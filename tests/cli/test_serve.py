@@ -78,7 +78,7 @@ def test_a_run_is_shown_while_it_runs(dbdyno, fake_load, fake_system, capsys, tm
 
 def test_a_folder_that_is_not_there_is_named(dbdyno):
     status, _, err = dbdyno("serve", "nowhere")
-    assert status == 2 and err == "dbdyno: nowhere: is no folder; give the one that runs are in\n"
+    assert status == 2 and err == "dbdyno: nowhere: is not a folder; give the one that holds the runs\n"
 
 
 def test_a_missing_library_is_named_with_its_extra(dbdyno, monkeypatch):

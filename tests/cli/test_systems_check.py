@@ -53,7 +53,7 @@ def test_what_a_check_may_get_is_what_the_configuration_needs(name, got, monkeyp
 
 def test_what_is_no_system_is_refused_by_a_check(capsys):
     assert run(["systems", "check", "a b"]) == 2
-    assert "is no system" in capsys.readouterr().err
+    assert "is not a system" in capsys.readouterr().err
 
 
 @pytest.mark.parametrize("name", ["duckdb", "duckdb?threads=1"])

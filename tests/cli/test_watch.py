@@ -106,10 +106,10 @@ def test_a_terminal_of_80_columns_has_one_screen_and_ctrl_c_ends_it_well(started
     ("target", "words"),
     [
         ("999999999", "there is no process 999999999"),
-        ("mysql://me@127.0.0.1:1", "nobody answers there"),
+        ("mysql://me@127.0.0.1:1", "no server answers there"),
         ("nosuch://127.0.0.1:1", "there is no URL scheme 'nosuch'"),
-        ("mysql://me@127.0.0.1:port/x", "'port' is no port: give a number"),
-        ("sqlite", "is no system that can be watched by its name"),
+        ("mysql://me@127.0.0.1:port/x", "'port' is not a port: give a number"),
+        ("sqlite", "is not a system that can be watched by its name"),
         ("tidb", "no tidb runs on this host"),
     ],
 )

@@ -43,9 +43,9 @@ def test_a_name_that_fits_two_processes_names_their_numbers(pretended):
 @pytest.mark.parametrize(
     ("text", "words"),
     [
-        ("mariad", "'mariad' is no system that can be watched by its name; did you mean 'mariadb'?"),
+        ("mariad", "'mariad' is not a system that can be watched by its name; did you mean 'mariadb'?"),
         ("9" * 40, "there is no process 999"),
-        ("", "'' is no system that can be watched"),
+        ("", "'' is not a system that can be watched"),
     ],
 )
 def test_what_is_nothing_is_refused(text, words):

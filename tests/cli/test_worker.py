@@ -9,7 +9,7 @@ from dbdyno.cli.program import run
     ("address", "name", "why"),
     [
         ("tcp://10.0.0.1:8786", "c1", "hosts speak TLS only"),
-        ("tls://10.0.0.1:8786", "conductor", "is no host's name"),
+        ("tls://10.0.0.1:8786", "conductor", "is not a host name"),
         ("tls://10.0.0.1:8786", "c1", "dbdyno hosts init"),
     ],
 )

@@ -194,7 +194,7 @@ def test_the_page_of_an_open_loop_says_response_time_and_never_service_time(open
         "Latency against the rate offered",
         "open loop (constant arrivals) of 4 to 8 clients",
         "response time, open loop, 2,000/s, 20,000/s, in",
-        "Could not follow what was offered",
+        "Could not follow the offered rate",
         "20,000/s, 8 clients</button>",
     ):
         assert said in page

@@ -37,7 +37,7 @@ def test_each_line_of_a_server(run):
     assert lines["durability"].text == "D2: innodb_flush_log_at_trx_commit=1"
     assert lines["place"].text == "client and server on one host, client pinned to CPU 0, server pinned to CPU 1"
     assert lines["answers"].text.endswith("checks made, all right") and lines["answers"].badge is None
-    assert "was not seen (innodb_buffer_pool_size 134217728)" in lines["memory"].text
+    assert "was not observed (innodb_buffer_pool_size 134217728)" in lines["memory"].text
 
 
 def test_an_embedded_and_an_attached_one(run):
@@ -82,7 +82,7 @@ def test_settings_and_limits_that_were_given(run):
 
 def test_the_settings_of_an_attached_server_are_its_owners(run):
     line = changed(run, "mariadb", attached=True)["settings"]
-    assert (line.text, line.brief) == ("its owner's: dbdyno gave none", "owner's settings")
+    assert (line.text, line.brief) == ("the owner's: dbdyno gave none", "owner's settings")
     assert changed(run, "redis", attached=True)["settings"].text == "tuned: io-threads = 2"
 
 
@@ -106,7 +106,7 @@ def test_what_the_client_read_is_not_what_a_server_that_was_not_seen_did(run):
     unseen = replace(next(trial for trial in run.trials if trial.label == "mariadb"), usage=())
     unseen = replace(unseen, observed={"process.client.read_bytes_total": 0.0})
     lines = lines_of(card(replace(run, trials=(unseen,))), "mariadb")
-    assert lines["memory"].brief == "cache not seen"
+    assert lines["memory"].brief == "cache not observed"
 
 
 def test_a_little_that_is_read_anyway_is_not_what_few_transactions_miss_in_the_cache(run, monkeypatch):
@@ -128,8 +128,8 @@ def test_a_cache_that_is_being_filled_is_not_too_small(run):
     [
         (400.0, 0.8, None, "400/s reached the device, 2,000 µs each"),
         (4000.0, 0.02, "flush in doubt", "a flush took 5 µs"),
-        (0.0, 0.0, "flush in doubt", "was sent 0.0 flushes/s, group commit needs at least"),
-        (None, None, None, "whether flushes reach the device was not seen"),
+        (0.0, 0.0, "flush in doubt", "received 0.0 flushes/s, group commit needs at least"),
+        (None, None, None, "whether flushes reach the device was not observed"),
     ],
 )
 def test_flushes_that_cannot_have_been(run, per_s, spent_s, badge, said):
@@ -202,7 +202,7 @@ def test_answers_that_were_wrong_or_not_looked_at(run):
             "lukewarm: on a copy of the loaded data, 1 s of warm-up before",
         ),
         ({"cache_state": "hot", "data": "loaded"}, "hot: as loading left it, 1 s of warm-up before"),
-        ({}, "not seen: as loading left it"),
+        ({}, "not observed: as loading left it"),
     ],
 )
 def test_cold_or_hot(run, about, said):

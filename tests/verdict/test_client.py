@@ -54,7 +54,7 @@ def test_of_several_load_threads_the_one_that_waited_most_is_judged(threads, sai
 
 def test_a_quota_of_its_own_is_a_sign():
     (sign,) = signs_of_client(trial({"cgroup.client.throttled_s_total": 0.7}))
-    assert sign == "a CPU quota held it back for 0.70 s in every second"
+    assert sign == "a CPU quota throttled it for 0.70 s in every second"
     assert not signs_of_client(trial({"cgroup.client.throttled_s_total": 0.01}))
 
 

@@ -71,7 +71,7 @@ def test_a_server_that_accepts_nobody_for_a_while():
 def test_connections_that_found_the_servers_queue_full():
     made = refused(MYSQL, [0] * SECONDS, columns=IDLE | {"network.listen_overflows_total": 6.0})
     assert signs(made) == [
-        "6 connections/s found the queue of new connections full, and each is asked for again after 1 s"
+        "6 connections/s found the queue of new connections full, and the kernel repeats each after 1 s"
     ]
     assert not signs(refused(MYSQL, [0] * SECONDS, columns=IDLE | {"network.listen_overflows_total": 4.0}))
     # Others on this host overflow their queues too.

@@ -79,7 +79,7 @@ def test_a_figure_that_only_shows_how_it_was_makes_nothing_surer():
 def test_what_queues_in_front_of_a_full_thread_waits_for_that():
     said = decision_of(trial(LOOP, **REDIS))
     assert (said.limit, said.confidence, said.runner_up) == ("server-thread", "high", None)
-    assert said.signs == ("its thread 'redis-server' was at work 97% of the time (95% on a CPU)",)
+    assert said.signs == ("its thread 'redis-server' was busy 97% of the time (95% on a CPU)",)
     assert said.held == pytest.approx(14.9)
     assert decision_of(trial(process("mariadb", cpu=0.1) | IDLE | PRESSURE)).limit == "unexplained"
 

@@ -82,7 +82,7 @@ def test_writers_that_find_no_clean_page():
 
 def test_writers_that_wait_for_background_threads():
     held = {"store.mariadb.write_stall_s_total": 0.5}
-    assert list(engine.compaction(measured(held))) == ["mariadb held writers back for 0.50 s in every second"]
+    assert list(engine.compaction(measured(held))) == ["mariadb stalled writers for 0.50 s in every second"]
     stopped = {"store.mariadb.write_stops_total": 2, "store.mariadb.write_slowdowns_total": 0.5}
     assert list(engine.compaction(measured(stopped))) == [
         "mariadb stopped its writers 2 times/s, and slowed them down 0.5 times/s"
@@ -91,7 +91,7 @@ def test_writers_that_wait_for_background_threads():
     merging = {"threads.client.low.busiest_cpu": 0.7, "threads.client.low.busiest_run_queue": 0.1}
     store = {"servers": [], "embedded": True, "background_threads": {"low": "compaction", "high": "flush"}}
     assert list(engine.compaction(measured(merging, **store))) == [
-        "its thread 'low' (compaction) was at work 80% of the time"
+        "its thread 'low' (compaction) was busy 80% of the time"
     ]
     assert not list(engine.compaction(measured({"threads.client.low.busiest_cpu": 0.5}, **store)))
 
@@ -123,7 +123,7 @@ def test_compactions_that_are_behind_and_take_the_processors_from_clients():
     busy = thread("CompactionExecu", 0.4, server="mariadb") | {"threads.mariadb.CompactionExecu.cores": 0.76}
     pinned = {"server_cpus": [0, 1]}
     assert list(engine.compaction(measured(behind | busy, **pinned))) == [
-        "mariadb had 7.0 compactions pending with all 2 threads at work, "
+        "mariadb had 7.0 compactions pending with all 2 threads busy, "
         "which took 40% of the 1.90 processors that it could use"
     ]
     assert not list(engine.compaction(measured(behind, **pinned)))

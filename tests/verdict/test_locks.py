@@ -64,7 +64,7 @@ def test_waits_that_have_not_ended_are_not_counted_yet():
 
 def test_row_locks_that_no_sample_met_are_still_counted():
     (lock,) = locks_of(trial(MYSQL | COUNTED))
-    assert lock.words == "row locks, tables not seen: 3 waiting on average, 700 waits/s"
+    assert lock.words == "row locks, tables not observed: 3 waiting on average, 700 waits/s"
     assert locks_of(trial(MYSQL | dict.fromkeys(COUNTED, 0.0))) == ()
 
 

@@ -20,7 +20,7 @@ def test_a_quota_goes_before_everything():
     held = process("mariadb", cpu=0.5, queue=2) | CLIENT | {"cgroup.mariadb.throttled_s_total": 0.4} | host(BUSY_HOST)
     limit, signs = full(held)
     assert limit == "server-cpu"
-    assert signs == ("a CPU quota held mariadb back for 0.40 s in every second, at 0.50 processors",)
+    assert signs == ("a CPU quota throttled mariadb for 0.40 s in every second, at 0.50 processors",)
 
 
 @pytest.mark.parametrize(
@@ -59,7 +59,7 @@ def test_one_full_thread_is_named_also_with_idle_helpers_around_it():
     seen = thread("redis-server", 0.9, 0.06) | thread("bio_close_file", 0.01) | host(IDLE_HOST)
     assert full(seen, **REDIS) == (
         "server-thread",
-        ("its thread 'redis-server' was at work 96% of the time (90% on a CPU)",),
+        ("its thread 'redis-server' was busy 96% of the time (90% on a CPU)",),
     )
     assert full(thread("redis-server", 0.8, 0.05) | host(IDLE_HOST), **REDIS) is None
     assert full(seen, clients=1, **REDIS) is None
@@ -79,7 +79,7 @@ def test_a_pool_of_threads_is_full_as_a_whole():
     pool = waits("memcached", cpu=3, cpu_wait=0.9, client=0.1) | host(IDLE_HOST)
     assert full(pool, servers=[{"name": "memcached"}]) == (
         "server-thread",
-        ("its 4 serving threads were at work 98% of the time",),
+        ("its 4 serving threads were busy 98% of the time",),
     )
 
 

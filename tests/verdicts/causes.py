@@ -53,7 +53,7 @@ def server_limited(limit: Callable[[], Limit]) -> Cause:
 def client_limited(limit: Callable[[], Limit]) -> Cause:
     """Limit this process and so the load client that it starts, from the trial's begin on.
 
-    What this process does itself meanwhile is next to nothing.
+    This process itself does next to nothing meanwhile.
     """
 
     def cause(stage: Stage) -> None:

@@ -70,7 +70,7 @@ def _keep(floors: list[NoiseFloor]) -> Path:
 
 
 def sides_of(system: str) -> list[dict[str, str]]:
-    """Return the system twice, told apart by nothing but its label; raises UserError if it is no system."""
+    """Return the system twice, told apart by nothing but its label; raises UserError if it is not a system."""
     try:
         name = bare_name(parse_system(system))
     except ValueError as error:

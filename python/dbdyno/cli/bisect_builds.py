@@ -59,8 +59,8 @@ def _versions(good: str, bad: str) -> list[str]:
     settings = f"{named[0][1]}{named[0][2]}"
     if len(products) > 1 or named[0][1:] != named[1][1:] or not all("@" in name for name, *_ in named):
         raise UserError(
-            "between which builds? Give --builds FILE, or --build COMMAND, or two versions such as mysql@5.5 "
-            "with the same settings"
+            "the builds in between are unknown. Give --builds FILE, or --build COMMAND, or two versions such as "
+            "mysql@5.5 with the same settings"
         )
     return [f"{name}{settings}" for name in PACKAGES if name.partition("@")[0] in products]
 

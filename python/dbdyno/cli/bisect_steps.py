@@ -120,7 +120,9 @@ class Kept:
 
     def _read(self, document: JsonObject) -> None:
         if document.get("format") != FORMAT or document.get("request") != self._request:
-            raise UserError(f"{self._file}: is of another search; remove it, or choose another folder with --state")
+            raise UserError(
+                f"{self._file}: belongs to another search; remove it, or choose another folder with --state"
+            )
         self._steps = document["steps"]
 
     def find(self, places: tuple[int, int]) -> Step | None:

@@ -59,7 +59,7 @@ def look_at_verdicts(
     noise: float | None,
     force: bool,
 ) -> None:
-    """Compare the systems of a run, or two runs, and show the verdicts; a folder that is no run is named.
+    """Compare the systems of a run, or two runs, and show the verdicts; a folder that is not a run is named.
 
     Raises UserError if they cannot be compared.
     """

@@ -20,12 +20,12 @@ class Duration(_ReadFloat):
     name = "duration"
 
     def convert(self, value: object, param: click.Parameter | None, ctx: click.Context | None) -> float:
-        """Return the seconds; ends the command if it is no such length."""
+        """Return the seconds; ends the command if it is not such a duration."""
         if isinstance(value, float):
             return value
         match = re.fullmatch(r"([1-9]\d{0,5})([smh])", str(value))
         if not match:
-            self.fail(f"'{str(value)[:40]}' is no length of time; give 90s, 20m or 2h", param, ctx)
+            self.fail(f"'{str(value)[:40]}' is not a duration; give 90s, 20m or 2h", param, ctx)
         return float(int(match[1]) * _UNITS_S[match[2]])
 
 

@@ -17,6 +17,6 @@ def command(run: str, trial: str | None) -> int:
         chosen = trials_named(run_document, trial)
         if not chosen:
             known = f"; the first is {run_document['trials'][0]['trial']}" if run_document["trials"] else ""
-            raise UserError(f"'{trial}' is no trial of this run, which has {len(run_document['trials'])}{known}")
+            raise UserError(f"'{trial}' is not a trial of this run, which has {len(run_document['trials'])}{known}")
         print_explanations(run_document, chosen, make_console())
     return 0

@@ -18,7 +18,7 @@ def command(runs: tuple[str, ...], wanted: str | None, table: str | None, output
     if wanted is None:
         raise UserError(f"give --format: one of {', '.join(TABLES_OF)}")
     if wanted == "parquet" and output is None:
-        raise UserError("parquet is no text: give a file with --output FILE.parquet")
+        raise UserError("parquet is a binary format: give a file with --output FILE.parquet")
     folders = [find_run(run) for run in runs]
     with understood(*folders):
         content, notes = export(list(map(read_run, folders)), wanted, table)

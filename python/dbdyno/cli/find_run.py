@@ -26,4 +26,4 @@ def find_run(text: str) -> Path:
     for path in (Path(text), RUNS / text):
         if path.is_dir():
             return path
-    raise UserError(f"'{text}' is no run: give a run's folder, its name in ./runs, or last")
+    raise UserError(f"'{text}' is not a run: give a run's folder, its name in ./runs, or last")

@@ -17,7 +17,7 @@ from dbdyno.results.environment import MeasuredHost
 
 def command(directory: Path | None, as_json: bool) -> int:
     """Measure this host, and print the figures."""
-    print("measuring for some fifteen seconds …", file=sys.stderr)
+    print("measuring for about 15 s …", file=sys.stderr)
     directory = directory or data_directory()
     measured: MeasuredHost = {**measure_host(directory, FULL), "directory": str(directory)}
     if as_json:
@@ -40,5 +40,5 @@ def _print(measured: MeasuredHost, console: Console) -> None:
     for name, reason in measured["not_measured"].items():
         say(console, f"{name}: {reason}", "yellow")
     if disk := measured["disk"]:
-        past = "" if disk["direct"] else "; the file system knows no O_DIRECT, so reads came from memory"
+        past = "" if disk["direct"] else "; the file system does not support O_DIRECT, so reads came from memory"
         say(console, f"disk of {measured['directory']}, by {disk['by']}{past}", "dim")

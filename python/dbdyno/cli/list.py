@@ -14,7 +14,7 @@ from dbdyno.report.core.terminal import Column, print_columns, say
 from dbdyno.systems import ATTACHED, SYSTEMS
 
 BESIDE = {
-    "host": "What does this host do by itself? Run dbdyno host",
+    "host": "this host by itself, without a store: dbdyno host",
     "your own": "your own tables and transactions, docs/own-workload.md; two are in examples/",
 }
 """Experiments that no shipped file holds."""

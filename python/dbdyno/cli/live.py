@@ -79,7 +79,7 @@ class Plain(Listener):
         self.say(f"{label}: {sentence}", "yellow")
 
     def not_seen(self, band: str, reason: str) -> None:
-        self.say(f"not seen: {band}: {reason}", "dim")
+        self.say(f"not observed: {band}: {reason}", "dim")
 
     def said(self, what: str) -> None:
         self.say(what, "yellow")

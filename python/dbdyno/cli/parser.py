@@ -341,7 +341,7 @@ def _history() -> None:
 @click.argument("target")
 @click.option("--count", type=click.IntRange(min=1), metavar="N", help="End after N screens (default: until Ctrl-C).")
 def _watch() -> None:
-    """Show a server live on one screen, without any load: TARGET is a process's number, a URL or a system's name.
+    """Show a server live on one screen, without any load: TARGET is a process ID, a URL or a system's name.
 
     Host, disk, network, processes and their busiest threads are shown for a server of this host. A URL also shows the
     store's own counters, its waits and its locks. Nothing is changed. In a pipe each second is a few plain lines.
@@ -372,7 +372,7 @@ def _doctor() -> None:
 )
 @_JSON
 def _host() -> None:
-    """Measure this host: clock, scheduler, memory, loopback, disk and processor, some fifteen seconds in all."""
+    """Measure this host: clock, scheduler, memory, loopback, disk and processor, in about 15 s."""
 
 
 @click.group("systems", invoke_without_command=True)

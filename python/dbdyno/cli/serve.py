@@ -23,7 +23,7 @@ _LIBRARIES = ("starlette", "uvicorn", "anyio", "h11")
 def command(directory: Path, host: str, port: int) -> int:
     """Serve the pages until Ctrl-C."""
     if not directory.is_dir():
-        raise UserError(f"{directory}: is no folder; give the one that runs are in")
+        raise UserError(f"{directory}: is not a folder; give the one that holds the runs")
     with live_page(directory, host, port, "/") as address:
         click.echo(f"Runs in {directory}: {address}\nCtrl-C ends it.")
         with suppress(KeyboardInterrupt):

@@ -81,7 +81,7 @@ def _title(server: Target, row: Mapping[str, float]) -> str:
 
 def _not_seen(observer: LiveObserver, number: int) -> list[str]:
     """Return the bands that cannot be seen, at first only: reasons are long, and the screen is small."""
-    return [f"not seen: {', '.join(sorted(observer.not_seen))}"] if observer.not_seen and number == 1 else []
+    return [f"not observed: {', '.join(sorted(observer.not_seen))}"] if observer.not_seen and number == 1 else []
 
 
 def _fitted(lines: list[str], console: Console) -> Text:

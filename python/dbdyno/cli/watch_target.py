@@ -55,8 +55,8 @@ def _by_name(text: str) -> ServerOfHost:
     layouts = {name: system.layout for name, system in SYSTEMS.items() if system.layout}
     if text not in layouts:
         raise UserError(
-            f"'{text}' is no system that can be watched by its name{did_you_mean(text, layouts)} Give a process's "
-            f"number, a URL, or one of {', '.join(layouts)}"
+            f"'{text}' is not a system that can be watched by its name{did_you_mean(text, layouts)} Give a process ID, "
+            f"a URL, or one of {', '.join(layouts)}"
         )
     layout = layouts[text]
     programs = {layout.server, *(Path(path).name for path in layout.programs[layout.server])}
@@ -65,7 +65,7 @@ def _by_name(text: str) -> ServerOfHost:
         raise UserError(f"no {text} runs on this host; give the URL of one, e.g. scheme://user@host/database")
     if len(servers) > 1:
         numbers = ", ".join(str(server.pid) for server in servers)
-        raise UserError(f"{len(servers)} processes of {text} run on this host; give the number of one: {numbers}")
+        raise UserError(f"{len(servers)} processes of {text} run on this host; give the process ID of one: {numbers}")
     return servers[0]
 
 

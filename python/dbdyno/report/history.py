@@ -209,7 +209,7 @@ def _notes(run_history: History) -> Iterator[str]:
     for series in run_history.series:
         if len(series.hosts) > 1:
             hosts = f"{len(series.hosts)} hosts of one kind"
-            yield f"{series.name} is of {hosts}, so what tells these apart may be a change"
+            yield f"{series.name} is of {hosts}, so a difference between these hosts can look like a change"
     said: dict[str, None] = {}
     for series in run_history.series:
         on = f"{series.cell.workload} on {series.hosts[-1]}"

@@ -56,7 +56,7 @@ def _ranking(page: Page) -> Iterator[str]:
             yield f"{escaped(group.title)}:"
         yield table(*_ranking_rows(page, group, unit, length_us))
     trials = [row.trial for group in groups for row in group.rows]
-    yield escaped(f"Each system stands at its own best load. Latency: {time_label(trials)}.")
+    yield escaped(f"Each system is shown at its own best load. Latency: {time_label(trials)}.")
 
 
 def _ranking_rows(page: Page, group: Group, unit: str, length_us: float) -> tuple[list[str], list[list[str]]]:

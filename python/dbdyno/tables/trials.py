@@ -61,7 +61,7 @@ _FIGURES = (
     ),
 )
 _CONCLUDED = (
-    Column("limited_by", "text", "verdict: client, network, server-cpu, disk, lock, commit, rate or unexplained"),
+    Column("limited_by", "text", "verdict: name of a limit, as in docs/what-limited-it.md"),
     Column("limit_confidence", "text", "confidence of the verdict"),
     Column("steady_state", "text", "class of the steady state"),
     Column("longest_stall_ms", "number", "longest stall; unknown if the load client does not record stalls"),

@@ -1,8 +1,8 @@
 """The time budget (docs/statistics.md, section 5.1): where, second by second, the operations in flight were.
 
 By Little's law (1961) the time that operations spend somewhere, per second, is how many of them are there on average.
-In a closed loop N are in flight all the time; each of them is in the client, on its way, or in the server. What
-nothing that was seen accounts for is `unexplained`, and is never spread over what was seen.
+In a closed loop N are in flight all the time; each of them is in the client, on its way, or in the server. Operations
+that no observation accounts for are `unexplained`. They are never spread over the other bands.
 """
 
 from __future__ import annotations
@@ -87,8 +87,8 @@ def _lengths_s(trial: Trial) -> np.ndarray:
 def _in_flight(trial: Trial, lengths_s: np.ndarray) -> np.ndarray:
     """N in a closed loop; in an open one what Little's law gives, at most one transaction a client.
 
-    Service time is recorded where a transaction ends. What is more than fits into that second was spent in those before
-    it: a stall is in flight while it lasts, and not when it is over.
+    Service time is recorded where a transaction ends. Time beyond that second was spent in those before it: a stall is
+    in flight while it lasts, and not when it is over.
     """
     clients = float(trial.facts.transactions_in_flight)
     if trial.recorded.offered is None and not trial.facts.is_pausing:
@@ -159,8 +159,8 @@ def _served(trial: Trial, seconds: Seconds, in_flight: np.ndarray, lengths_s: np
     between = known & queues.at_server & ~queues.whole & (busy < MOSTLY_IDLE) & ~stalled_seconds(trial)
     # Other client hosts measure their round trips, so nothing is inferred of their network.
     between &= not trial.facts.hosts
-    # Both sockets of such an operation are empty and nothing is on its way, so the server has read it. Whether it waits
-    # there for the server's threads is known only if these are at work.
+    # Both sockets of such an operation are empty and nothing is on its way, so the server has read it. It counts as
+    # waiting for the server's threads only if these are busy.
     read = queues.whole & ~known & (inside["server_cpu"] + inside["server_cpu_wait"] >= AT_WORK)
     return inside | {
         "client_cpu": client_cpu,

@@ -28,7 +28,7 @@ QUICK_FLUSH_S = 50e-6
 """No medium keeps what it was given in less. A device that says so has a protected cache, or does not flush."""
 FLUSHES_OF_COMMITS = 0.5
 """With fewer flushes than this share of the fewest that group commit allows, some did not reach the device."""
-NOT_SEEN = "not seen"
+NOT_SEEN = "not observed"
 _OF_ITS_PLACE = re.compile(r"\b(?:DIR|PORT|127\.0\.0\.1)\b|…")
 """Addresses and folders: no figure depends on these settings. Passwords are not repeated either."""
 _CACHES = re.compile(r"(buffer_pool_size|buffers|buffer_size|cache_size(_kib)?|maxmemory|maxbytes|map_size(_bytes)?)$")
@@ -147,7 +147,7 @@ def _settings(trial: Trial) -> Line:
     if limit := trial.facts.memory_limit_bytes:
         given["memory limit"] = f"{limit:,} bytes"
     if not given and trial.facts.attached:
-        return Line("settings", "its owner's: dbdyno gave none", "owner's settings")
+        return Line("settings", "the owner's: dbdyno gave none", "owner's settings")
     if not given:
         return Line("settings", "default: the experiment gave none", "default settings")
     text = "tuned: " + ", ".join(f"{key} = {value}" for key, value in given.items())
@@ -250,7 +250,7 @@ def _flushed(trial: Trial, commits_per_s: float | None) -> Line | None:
     least = (commits_per_s or 0.0) / max(1, trial.facts.transactions_in_flight)
     if per_s < FLUSHES_OF_COMMITS * least:
         text = (
-            f"the device was sent {per_s:,.1f} flushes/s, group commit needs at least {least:,.1f}/s: it is declared "
+            f"the device received {per_s:,.1f} flushes/s, group commit needs at least {least:,.1f}/s: it is declared "
             "to need none, or they do not reach it"
         )
         return Line("flushes", text, "flush in doubt", "flush in doubt")

@@ -61,7 +61,7 @@ def _held_back(trial: Trial) -> str | None:
     held_back = observations.mean_rate("cgroup.client.throttled_s_total", *window) if window and observations else None
     if held_back is None or held_back < THROTTLED:
         return None
-    return f"a CPU quota held it back for {held_back:.2f} s in every second"
+    return f"a CPU quota throttled it for {held_back:.2f} s in every second"
 
 
 def _waiting(trial: Trial) -> str | None:

@@ -69,7 +69,7 @@ def _overflown(measured: Measured) -> Iterator[str]:
     per_s = measured.rate("network.listen_overflows_total") or 0.0
     opens = CONNECT in measured.trial.recorded.sums.operations
     if opens and per_s * SENT_AGAIN_AFTER_S >= WAITING * measured.trial.facts.transactions_in_flight:
-        after = f"each is asked for again after {SENT_AGAIN_AFTER_S:.0f} s"
+        after = f"the kernel repeats each after {SENT_AGAIN_AFTER_S:.0f} s"
         yield f"{per_s:,.0f} connections/s found the queue of new connections full, and {after}"
 
 

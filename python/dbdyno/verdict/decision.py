@@ -76,7 +76,7 @@ def limited(trial: Trial, budget: TimeBudget) -> Limited:
     """Return what limited a trial that ran to its end.
 
     In this order: a rate that was followed is all that was asked for; a limit inside the storage engine; stalls that
-    nothing explains; else what holds the most operations, of those with evidence. What is full takes the operations
+    nothing explains; else what holds the most operations, of those with evidence. A full resource takes the operations
     that queue for it. The client is named only if it was seen to be full, or held back while processors were idle.
     """
     measured = Measured.of(trial)
@@ -114,8 +114,8 @@ def limited(trial: Trial, budget: TimeBudget) -> Limited:
 def _contenders(held: Mapping[str, float], full: Full | None, signs: Mapping[str, tuple[str, ...]]) -> dict[str, float]:
     """Return what may be the limit, and how many operations each holds.
 
-    What waits in the client for a full host's processors waits for these. What queues in front of a server's threads,
-    or is unexplained, waits for a server that is full.
+    Operations that wait in the client for a full host's processors count for these. Those that queue in front of a
+    server's threads, or are unexplained, count for a server that is full.
     """
     contenders = dict(held)
     client, unexplained = contenders.pop(CLIENT, 0.0), contenders.pop(UNEXPLAINED, 0.0)
@@ -127,7 +127,7 @@ def _contenders(held: Mapping[str, float], full: Full | None, signs: Mapping[str
         # a queue at the server is of its making: what it was held back from comes in bursts.
         contenders[CLIENT] = client + unexplained + (0.0 if full else contenders.pop(SERVER_QUEUE, 0.0))
     elif full and full.limit in (HOST_CPU, OTHERS):
-        # Only for the processors on which the server was at work, or waited to be.
+        # Only for the processors on which the server was busy, or waited to be.
         waits_for_host = held.get(SERVER_CPU, 0.0) >= AT_WORK
         contenders[full.limit] += client + (unexplained if waits_for_host else 0.0)
         contenders[UNEXPLAINED] = 0.0 if waits_for_host else unexplained

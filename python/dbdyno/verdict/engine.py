@@ -100,7 +100,7 @@ def compaction(measured: Measured) -> Iterator[str]:
     for server in measured.trial.server_names:
         for name in measured.observations.names(f"store.{server}."):
             if name.endswith("write_stall_s_total") and (stalled := measured.rate(name) or 0.0) >= WRITE_STALLS:
-                yield f"{server} held writers back for {stalled:.2f} s in every second"
+                yield f"{server} stalled writers for {stalled:.2f} s in every second"
         held_back = [measured.rate(f"store.{server}.write_{what}_total") or 0.0 for what in ("stops", "slowdowns")]
         if sum(held_back) >= WRITE_STOPS_PER_S:
             stops, slowdowns = held_back
@@ -113,7 +113,7 @@ def compaction(measured: Measured) -> Iterator[str]:
             column = f"threads.{process}.{thread}.busiest_"
             at_work = sum(measured.mean(column + what) or 0.0 for what in ("cpu", "run_queue"))
             if at_work >= BUSY_BACKGROUND:
-                yield f"its thread '{thread}' ({task}) was at work {min(1.0, at_work):.0%} of the time"
+                yield f"its thread '{thread}' ({task}) was busy {min(1.0, at_work):.0%} of the time"
 
 
 def _stages(measured: Measured, server: str) -> Iterator[str]:
@@ -126,7 +126,7 @@ def _stages(measured: Measured, server: str) -> Iterator[str]:
         )
     used, cores = processors_filled(measured, server), measured.of_threads(server, f"{COMPACTING}.cores")
     if compact.taken and compact.pending >= BEHIND and used and cores >= COMPACTING_SHARE * used:
-        behind = f"{server} had {compact.pending:.1f} compactions pending with all {compact.limit:.0f} threads at work"
+        behind = f"{server} had {compact.pending:.1f} compactions pending with all {compact.limit:.0f} threads busy"
         yield f"{behind}, which took {cores / used:.0%} of the {used:.2f} processors that it could use"
 
 

@@ -132,7 +132,7 @@ def processors_filled(measured: Measured, server: str) -> float | None:
 def others_cores(measured: Measured) -> float | None:
     """Return how many of the host's processors other processes used, if it is enough to disturb; else `None`.
 
-    What the hypervisor took is time that no process of this host had.
+    No process of this host had the time that the hypervisor took.
     """
     host, free = measured.host_cores(), free_processors(measured.trial)
     known = {name.split(".")[1] for name in measured.observations.names("process.")}
@@ -218,7 +218,7 @@ def task_queues(measured: Measured) -> Iterator[str]:
 def page_writers(measured: Measured) -> Iterator[str]:
     """Yield which of a server's processes wrote its pages, if it tells and they wrote any: figures, and no sign.
 
-    What works for a client should find its pages clean: it writes one itself only if no other is to be had.
+    A process that serves a client should find its pages clean: it writes one itself only if no clean one is left.
     """
     for server in measured.trial.server_names:
         rates = {who: measured.rate(f"store.{server}.{key}_page_writes_total") or 0.0 for key, who in WRITERS.items()}

@@ -59,7 +59,7 @@ def _with_counted_row_locks(locks: list[Lock], measured: Measured) -> list[Lock]
         named = [lock for lock in locks if lock.server == server and lock.name.startswith(_ROW) and lock.waiting]
         sampled = sum(lock.waiting or 0.0 for lock in named)
         locks = [lock for lock in locks if lock not in named]
-        for lock in named or [Lock(server, f"{_ROW}s, tables not seen", False, 1.0, None)]:
+        for lock in named or [Lock(server, f"{_ROW}s, tables not observed", False, 1.0, None)]:
             share = (lock.waiting or 0.0) / (sampled or 1.0)
             locks.append(Lock(server, lock.name, False, share * max(waiting, sampled), share * per_s))
     return locks

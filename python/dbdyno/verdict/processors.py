@@ -106,7 +106,7 @@ def _quotas(measured: Measured) -> Iterator[str]:
         held_back = measured.rate(f"cgroup.{server}.throttled_s_total") or 0.0
         if held_back >= THROTTLED:
             used = measured.cores((server,)) or 0.0
-            yield f"a CPU quota held {server} back for {held_back:.2f} s in every second, at {used:.2f} processors"
+            yield f"a CPU quota throttled {server} for {held_back:.2f} s in every second, at {used:.2f} processors"
 
 
 def _consumers_of_full_host(measured: Measured) -> Consumers | None:
@@ -146,7 +146,7 @@ def full_threads(measured: Measured, least_cpu: float, least_at_work: float) -> 
         for name in _threads_of(measured, server):
             cpu, waiting = (measured.of_threads(server, f"{name}.busiest_{what}") for what in ("cpu", "run_queue"))
             if cpu >= least_cpu and cpu + waiting >= least_at_work:
-                yield f"its thread '{name}' was at work {min(1.0, cpu + waiting):.0%} of the time ({cpu:.0%} on a CPU)"
+                yield f"its thread '{name}' was busy {min(1.0, cpu + waiting):.0%} of the time ({cpu:.0%} on a CPU)"
         yield from _full_pool(measured, server, least_at_work)
 
 
@@ -156,7 +156,7 @@ def _full_pool(measured: Measured, server: str, least_at_work: float) -> Iterato
     threads = sum(states.values())
     at_work = sum(states.get(f"waits.{server}.{state}", 0.0) for state in ("cpu", "cpu_wait"))
     if threads > 1 and at_work >= least_at_work * threads:
-        yield f"its {threads:.0f} serving threads were at work {min(1.0, at_work / threads):.0%} of the time"
+        yield f"its {threads:.0f} serving threads were busy {min(1.0, at_work / threads):.0%} of the time"
 
 
 def _threads_of(measured: Measured, server: str) -> list[str]:

@@ -91,7 +91,7 @@ def test_what_observing_took_and_could_not_see_is_said(run_document):
     assert words.observing(run_document).startswith("Observing took at most 0.")
     trials = [{"observer_cpu_share": 0.0061, "not_seen": [{"band": "pressure", "reason": "x"}]}] * 2
     said = words.observing({"trials": trials})
-    assert said == "Observing took at most 0.6% of one processor. Not seen: pressure."
+    assert said == "Observing took at most 0.6% of one processor. Not observed: pressure."
     assert words.observing({"trials": [{"observer_cpu_share": None, "not_seen": []}]}) is None
 
 

@@ -79,7 +79,7 @@ def test_a_long_trial_has_a_heat_map_of_a_page_not_of_an_hour(run_document):
 
 def test_what_was_not_recorded_is_not_drawn(run_document):
     part = by_trial(series_of(run_document), Recordings())[2, 1]
-    assert part["heat"] is None and "checkpoints not seen" in part["words"]
+    assert part["heat"] is None and "checkpoints not observed" in part["words"]
     (steady,) = part["shapes"]
     assert steady["label"]["text"] == "too short to tell" and steady["fillcolor"] == "rgba(0,0,0,0)"
 
@@ -105,8 +105,8 @@ def test_a_budget_is_stacked_band_on_band(run_document):
     assert cpu["stackgroup"] == lock["stackgroup"]
     assert [trial["name"] for trial in (cpu, lock, commit)] == [
         "server cpu",
-        "lock (not all seen)",
-        "commit (not seen)",
+        "lock (partly observed)",
+        "commit (not observed)",
     ]
     assert len(cpu["x"]) <= over_time.MOST_POINTS and set(lock["y"]) <= {3.0, None}
     trials = [dict(trial, time_budget=None) for trial in run_document["trials"]]

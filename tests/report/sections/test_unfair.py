@@ -39,7 +39,7 @@ def test_a_plain_run_has_less_to_be_careful_of(plain):
 
 def test_lower_bounds_and_rates_that_were_not_followed(limited, opened):
     assert any("figures are lower bounds: mariadb." in sentence for sentence in unfair(limited))
-    assert any(sentence.startswith("Could not follow what was offered") for sentence in unfair(opened))
+    assert any(sentence.startswith("Could not follow the offered rate") for sentence in unfair(opened))
 
 
 @pytest.mark.parametrize("badge", ["flush in doubt", "answers not checked"])

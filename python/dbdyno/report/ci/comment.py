@@ -50,5 +50,5 @@ def _why(all_decided: Sequence[Decided]) -> Iterator[str]:
             causes = [evidence for evidence in decided.evidence if is_cause(evidence)]
             effects = [evidence for evidence in decided.evidence if not is_cause(evidence)]
             lines = [f"- {escaped(evidence_sentence(each))}" for each in (*causes[:FEW], *effects[:FEW])]
-            listed = "\n".join(lines) or "Nothing that was observed explains it."
+            listed = "\n".join(lines) or "No observation explains it."
             yield f"<details><summary>{title}</summary>\n\n{listed}\n\n</details>"

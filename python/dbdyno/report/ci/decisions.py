@@ -13,6 +13,7 @@ from dbdyno.report.cells import Compared, sides_of_run
 from dbdyno.report.comparison import INVALID, Verdicts, compare_sides
 from dbdyno.report.core import words
 from dbdyno.report.core.loads import LOAD_KEYS
+from dbdyno.report.core.named_workload import named_workload
 from dbdyno.report.core.terminal import Column, print_columns, say
 from dbdyno.report.noise import floor_of
 from dbdyno.report.why.evidence import Evidence, Pairs
@@ -63,7 +64,7 @@ class Decided:
     def named_workload(self) -> str:
         """The workload for people, with the experiment if it is not named after its workload."""
         workload = self.compared.cell.workload
-        return workload if workload.partition("?")[0] == self.experiment else f"{self.experiment}: {workload}"
+        return workload if named_workload(workload).name == self.experiment else f"{self.experiment}: {workload}"
 
     @property
     def evidence(self) -> tuple[Evidence, ...]:

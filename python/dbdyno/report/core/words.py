@@ -329,7 +329,7 @@ def observing(document: RunDocument) -> str | None:
     """Return the cost of observing, and what could not be observed."""
     cost = observing_cost(document)
     bands = dict.fromkeys(unseen["band"] for trial in document["trials"] for unseen in trial["not_seen"])
-    return f"{cost} Not seen: {', '.join(bands)}." if cost and bands else cost
+    return f"{cost} Not observed: {', '.join(bands)}." if cost and bands else cost
 
 
 def observing_cost(document: RunDocument) -> str | None:

@@ -56,7 +56,7 @@ def part(page: Page) -> Part | None:
     median_of = ", the median of repetitions" if repeated(page.document) else ""
     note = (
         f"Rows a second against the keys of a request, both logarithmic; complete trials only{median_of}. Where a line "
-        "turns flat the cost of a request is spread so thin that the rows' own is left."
+        "turns flat, only the cost of the rows is left, as that of the request is spread over many."
     )
     content = {"heading": "Rows by keys a request", "note": note, "id": "batch", "height": 360}
     return Part(content, plots) if plots else None

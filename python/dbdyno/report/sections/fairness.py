@@ -17,7 +17,7 @@ from dbdyno.report.core.words import UNKNOWN
 CARD_NAMES = {
     "versions": "Versions",
     "settings": "Default or tuned",
-    "started with": "What dbdyno told the server",
+    "started with": "Settings that dbdyno gave the server",
     "memory": "Data and cache",
     "durability": "An acknowledged write survives",
     "flushes": "Flushes",

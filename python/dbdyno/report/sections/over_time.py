@@ -196,7 +196,7 @@ def _steady_class(trial: TrialDocument) -> str:
 
 
 def _steady_words(trial: TrialDocument, checkpoints: list[float] | None) -> str:
-    seen = "checkpoints not seen" if checkpoints is None else f"{len(checkpoints)} checkpoints"
+    seen = "checkpoints not observed" if checkpoints is None else f"{len(checkpoints)} checkpoints"
     drifted = f"drift {change}; " if (change := drift(trial)) else ""
     return f"steady state: {_steady_class(trial)}; {drifted}{seen}"
 
@@ -378,7 +378,7 @@ def budget_figure(budget: Budget | None) -> Figure | None:
     for name, values in budget.per_second.items():
         wide = -(-len(values) // MOST_POINTS)
         means = [_mean(values[second : second + wide]) for second in range(0, len(values), wide)]
-        unseen = f" ({'not all' if any(means) else 'not'} seen)" if name in budget.not_seen else ""
+        unseen = f" ({'partly' if any(means) else 'not'} observed)" if name in budget.not_seen else ""
         data.append(
             {
                 "type": "scatter",

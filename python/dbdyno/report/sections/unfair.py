@@ -60,7 +60,7 @@ def _limits(trials: list[TrialDocument]) -> Iterator[str]:
             f"figures are lower bounds: {_labels(limited)}."
         )
     if behind := _labels(trial for trial in trials if trial.get("followed") is False):
-        yield f"Could not follow what was offered, so response times mainly say how long the trial was: {behind}."
+        yield f"Could not follow the offered rate, so response times mainly say how long the trial was: {behind}."
 
 
 def _where_it_ran(trials: list[TrialDocument]) -> Iterator[str]:

@@ -96,7 +96,7 @@
     element.classList.toggle("empty", !figure);
     if (!figure) {
       Plotly.purge(element);
-      element.textContent = element.dataset.missing ?? "not seen";
+      element.textContent = element.dataset.missing ?? "not observed";
       return;
     }
     if (!element.querySelector(".plot-container")) element.textContent = "";

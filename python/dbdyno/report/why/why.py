@@ -102,7 +102,7 @@ def _sentences(evidence: Sequence[Evidence], most: int) -> Iterator[str]:
     if not causes:
         yield "No setting and no version differs."
     if not effects:
-        yield "Nothing that was observed explains it. Record more: --profile, or more repetitions."
+        yield "No observation explains it. Record more: --profile, or more repetitions."
 
 
 def sentence(evidence: Evidence) -> str:
