@@ -131,7 +131,7 @@ def check_command(text: str) -> None:
             raise click.MissingParameter(param_type="argument")
         return  # The run's folder has it.
     name = "game" if given["experiment"] in OWN_FILES else given["experiment"]
-    # Of `aa` it is one.
+    # `aa` takes a single one.
     given["system"] = (given["system"],) if isinstance(given["system"], str) else given["system"]
     # The file with the hosts is the reader's own.
     given.pop("hosts", None)

@@ -15,7 +15,7 @@ __all__ = ["open_run"]
 def open_run(path: "str | os.PathLike[str]") -> "OpenedRun":
     """Read a run's folder; returns its trials, seconds, observations and histograms as tables (docs/python-api.md).
 
-    Raises dbdyno.errors.UserError if it is no run's folder or holds a file that cannot be understood.
+    Raises dbdyno.errors.UserError if it is not a run's folder or holds a file that cannot be understood.
     """
     # Loaded when it is used: every command imports this module, and few need NumPy.
     opened: OpenedRun = import_module("dbdyno.api").open_run(path)

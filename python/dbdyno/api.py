@@ -66,6 +66,6 @@ def open_run(path: str | os.PathLike[str]) -> OpenedRun:
     """Read a run's folder, also of a run that failed, was killed or is still running.
 
     Raises:
-        UserError: it is no run's folder, of another format, or holds a file that cannot be understood.
+        UserError: it is not a run's folder, of another format, or holds a file that cannot be understood.
     """
     return OpenedRun(read_run(Path(path)))

@@ -36,7 +36,7 @@ def test_one_that_cannot_be_loaded_is_refused_with_the_reason(libpq, tmp_path):
     for path, said in (
         (tmp_path / "none.so", "no such file"),
         (tmp_path, "is a directory"),
-        (tmp_path / "text.so", "is no shared library"),
+        (tmp_path / "text.so", "is not a shared library"),
         (tmp_path / "arm.so", "is a library for aarch64, and this host is"),
         (tmp_path / "a b.so", "has a space or a colon"),
         (host_library("m"), r"psycopg loads \S*libpq\S* and not \S*libm\S*: give a build of the same library"),
@@ -48,8 +48,8 @@ def test_one_that_cannot_be_loaded_is_refused_with_the_reason(libpq, tmp_path):
 def test_one_that_is_replaced_or_removed_is_another(libpq):
     assert c_library_build(client(libpq))
     libpq.write_bytes(libpq.read_bytes() + b"\0")
-    with pytest.raises(BuildReplaced, match=r"libpq\.so\.5 was replaced by another build while the run lasted"):
+    with pytest.raises(BuildReplaced, match=r"libpq\.so\.5 was replaced by another build during the run"):
         c_library_build(client(libpq))
     libpq.unlink()
-    with pytest.raises(BuildReplaced, match="was removed while the run lasted"):
+    with pytest.raises(BuildReplaced, match="was removed during the run"):
         c_library_build(client(libpq))

@@ -47,7 +47,7 @@ def test_what_could_not_be_removed_is_told(fake_url, fake_load, fake_system):
 
 
 def test_what_dbdyno_starts_itself_is_not_cleaned():
-    with pytest.raises(UserError, match="'mariadb' is no URL"):
+    with pytest.raises(UserError, match="'mariadb' is not a URL"):
         clean(spec("mariadb"))
 
 

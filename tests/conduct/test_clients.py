@@ -50,7 +50,7 @@ def test_of_a_list_each_system_takes_those_that_speak_to_it():
         ),
         (
             {"system": ["redis", "sqlite"], "client": ["native", "pymemcache"]},
-            "'pymemcache' speaks to none of these systems; pymemcache speaks to memcached",
+            "'pymemcache' does not speak to any of these systems; pymemcache speaks to memcached",
         ),
         (
             {"system": "ferretdb?write=unacknowledged", "client": "pymongo"},

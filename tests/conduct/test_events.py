@@ -86,7 +86,7 @@ def test_an_event_ends_with_the_trial(tmp_path):
     end, (event,), _ = run(tmp_path / "runs", "mariadb", {"at": 4, "command": command}, seconds=5)
     assert end.state == "failed" and "it still ran when the trial ended: give more seconds" in end.reason
     assert (event["state"], event["ended_unix_s"], event["exit_status"]) == ("cut", None, None)
-    # What it started ended with it.
+    # The processes that it started ended with it.
     deadline = time.monotonic() + 30
     while Path(f"/proc/{event['output'][0]}").exists() and time.monotonic() < deadline:
         time.sleep(0.05)

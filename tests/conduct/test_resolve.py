@@ -147,7 +147,7 @@ def test_unless_nothing_is_left(no_redis):
         ({"cpus": {"server": [[0], [0, 0]]}}, "cpus.server: .sqlite, server CPUs 0. runs inside the load client"),
         ({"load_threads": 2}, "load_threads: .sqlite. takes a thread for each client"),
         ({"system": "redis://host", "data_dir": "/tmp"}, "data_dir: .* was not started by dbdyno"),
-        ({"data_dir": "/nowhere"}, "data_dir: /nowhere is no directory here"),
+        ({"data_dir": "/nowhere"}, "data_dir: /nowhere is not a directory here"),
         ({"memory_limit": ["64M", "1G"]}, "memory_limit: .sqlite, memory limit 64M. runs inside"),
     ],
     ids=str,

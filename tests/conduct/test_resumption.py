@@ -119,7 +119,7 @@ def test_every_repetition_begins_as_the_first_ones_did(fake_load, fake_system, t
         monkeypatch.setattr("dbdyno.conduct.preparation.time", Clock(fake_system))
         named = experiment(**SHORT, clients=[1], repeat=3)
         end = conduct(named, "dbdyno run mine", tmp_path, Cut(2))
-        # What a copy takes now decides nothing: repetitions that began otherwise could not be compared.
+        # The time of a copy now decides nothing: repetitions that began otherwise could not be compared.
         monkeypatch.setattr(fake_system, "restore_s", 100.0 - restore_s)
         assert resume(end.folder, "", Listener()).state == "complete"
         assert [trial.about["data"] for trial in read_run(end.folder).trials] == [state] * 3

@@ -131,7 +131,7 @@ def test_numbers_and_rates_may_be_given_by_scale(tmp_path):
         ("start_seconds = 1", "start_seconds = 6", "line 8: clients 'writer': begins after 6 s, and a trial has 6 s"),
         ('"latest"', '"last"', "line 19: clients.1.access.kind = 'last'"),
         ("= 10\n", "= 0\n", "line 20: clients.1.transactions_per_connection = 0"),
-        ('"2ms"', '"2m"', "think_time.mean: '2m' is no time"),
+        ('"2ms"', '"2m"', "think_time.mean: '2m' is not a time"),
         ('"2ms"', '{ kind = "even", mean = 5 }', "think_time.kind = 'even'"),
         ('"2ms"', "70000000", "70,000,000 µs: a think time is from 1 to"),
         ("seconds = 5\n", "seconds = 5\nrate = 5\n", "rate: each group of \\[\\[clients\\]\\] has its own"),

@@ -41,7 +41,7 @@ def test_an_address_has_two_parts(address, parts):
 
 @pytest.mark.parametrize("name", ["", "conductor", "../x", "a b", "-c", "x" * 64])
 def test_a_name_can_name_a_folder_and_is_not_the_conductors(name):
-    with pytest.raises(ValueError, match="no host's name"):
+    with pytest.raises(ValueError, match="not a host name"):
         check_name(name)
 
 
@@ -55,7 +55,7 @@ def test_the_server_has_a_host_of_its_own():
     assert Hosts(**TABLE, server="s1").server == "s1"
     with pytest.raises(ValidationError, match="start two workers there, each with its name"):
         Hosts(**TABLE, server="c2")
-    with pytest.raises(ValidationError, match="no host's name"):
+    with pytest.raises(ValidationError, match="not a host name"):
         Hosts(**TABLE, server="../s1")
 
 

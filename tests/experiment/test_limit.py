@@ -23,5 +23,5 @@ def test_it_is_read_and_written(text, limit, written):
     "text", ["", "p99", "p99 < 10", "p99 > 10ms", "p100 < 1ms", "p0 < 1ms", "min < 1ms", "max < 0ms"]
 )
 def test_what_is_none_is_refused_with_how_one_is_written(text):
-    with pytest.raises(ValueError, match="is no limit; write"):
+    with pytest.raises(ValueError, match="is not a limit; write"):
         parse_limit(text)

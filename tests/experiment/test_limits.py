@@ -32,7 +32,7 @@ def test_a_limit_is_read_and_written(key, value, bound):
     ("limits", "says"),
     [
         ("p99 < 10ms", "give a table"),
-        ({"p99": "> 10ms"}, "is no limit; write"),
+        ({"p99": "> 10ms"}, "is not a limit; write"),
         ({"p99": 10}, 'write e.g. p99 = "< 10ms"'),
         ({"trhoughput": "> 1/s"}, "did you mean 'throughput'"),
         ({"throughput": "< 1000/s"}, 'write e.g. throughput = "> 1000/s"'),
@@ -41,7 +41,7 @@ def test_a_limit_is_read_and_written(key, value, bound):
         ({"errors": False}, "write errors = 0"),
         ({"errors": "< 0"}, "write errors = 0"),
         ({"errors": "< 0%"}, "write errors = 0"),
-        ({"errors": "< 1.2.3%"}, "is no percentage"),
+        ({"errors": "< 1.2.3%"}, "is not a percentage"),
     ],
 )
 def test_what_is_none_is_refused(limits, says):

@@ -176,7 +176,7 @@ def test_how_much_there_is_of_a_workload():
 
 
 def test_a_share_of_nothing_is_refused_in_the_words_of_what_it_is_for():
-    with pytest.raises(ValueError, match="never flat to within 0 %"):
+    with pytest.raises(ValueError, match="no measured curve is flat to within 0 %"):
         read(until_flat="0%")
     with pytest.raises(ValueError, match="no number of trials"):
         read(precise="0%")

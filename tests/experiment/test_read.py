@@ -74,9 +74,9 @@ def test_a_file_goes_by_its_name(file):
             "--scale small has no effect: other options replace all that it gives by scale",
         ),
         ({"rate": [-1]}, "rate: -1/s: a rate is above 0 transactions per second"),
-        ({"find_rate": "p99"}, "find_rate: 'p99' is no limit"),
-        ({"find_rate": f"p99 < {'9' * 400}s"}, "is no limit"),
-        ({"system": "mysql://u:hidden/x@h:p/d"}, "system: 'mysql://u:***@h:p/d' is no URL"),
+        ({"find_rate": "p99"}, "find_rate: 'p99' is not a limit"),
+        ({"find_rate": f"p99 < {'9' * 400}s"}, "is not a limit"),
+        ({"system": "mysql://u:hidden/x@h:p/d"}, "system: 'mysql://u:***@h:p/d' is not a URL"),
         ({"repeat": 10**9}, "repeat = 1000000000: should be less than or equal to 1000"),
         ({"seconds": 10**20 - 1}, "seconds = 99999999999999999999: should be less than or equal to 604800"),
         ({"pipeline": [10**9]}, "pipeline: 1000000000 requests at once: at most 1,000"),
@@ -164,5 +164,5 @@ def test_overrides_take_the_place_of_what_was_there():
     assert override({"find_rate": "p99 < 1ms"}, {"rate": [5]}) == {"rate": [5]}
     assert override({"warmup": "auto"}, {"warmup_seconds": 5}) == {"warmup_seconds": 5}
     assert override({"warmup_seconds": 5}, {"warmup": "auto"}) == {"warmup_seconds": 5, "warmup": "auto"}
-    with pytest.raises(UserError, match="'clients' is no table"):
+    with pytest.raises(UserError, match="'clients' is not a table"):
         override(document, {"clients.first": 1})

@@ -10,7 +10,9 @@ def test_sizes():
     assert size_bytes(" 3 KiB ") == 3 << 10 and check_size("1T") == "1T"
 
 
-@pytest.mark.parametrize(("size", "why"), [("much", "'much' is no size"), ("-1", "is no size"), ("9999T", "at most")])
+@pytest.mark.parametrize(
+    ("size", "why"), [("much", "'much' is not a size"), ("-1", "is not a size"), ("9999T", "at most")]
+)
 def test_what_is_no_size_is_refused(size, why):
     with pytest.raises(ValueError, match=why):
         check_size(size)

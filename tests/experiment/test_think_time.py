@@ -25,9 +25,9 @@ def test_it_is_read_written_and_planned(written, kind, mean_us, words):
     ("written", "said"),
     [
         (0, "from 1 to 60,000,000"),
-        ("2 minutes", "is no time"),
-        (True, "is no time"),
-        (1.5, "is no time"),
+        ("2 minutes", "is not a time"),
+        (True, "is not a time"),
+        (1.5, "is not a time"),
         ({"kind": "even", "mean": 5}, "'constant' or 'exponential'"),
         ({"kind": "constant"}, "Field required"),
     ],

@@ -61,7 +61,7 @@ def test_properties_change_what_they_name(tmp_path):
 @pytest.mark.parametrize(
     ("right", "wrong", "said"),
     [
-        ("recordcount=1000", "recordcount=many", "line 4: recordcount = many: is no number"),
+        ("recordcount=1000", "recordcount=many", "line 4: recordcount = many: is not a number"),
         ("recordcount=1000\n", "", "recordcount is missing: give 1 to"),
         ("recordcount=1000", "recordcount=0", "line 4: recordcount = 0: give 1 to"),
         ("readallfields=true", "readallfields=false", "line 8: readallfields = false: give one of true"),

@@ -57,7 +57,7 @@ def _read(connection: socket.socket) -> tuple[int, dict]:
     """Return the operation of a message and its document; raises ConnectionError at the end."""
     size, _, _, operation = struct.unpack("<4i", _exactly(connection, 16))
     body = _exactly(connection, size - 16)
-    # Of a query: flags, the collection's name, two numbers. Of a message: flags and the kind of its one section.
+    # A query has flags, the collection's name and two numbers; a message has flags and the kind of its one section.
     begin = body.index(b"\0", 4) + 9 if operation == _OP_QUERY else 5
     (length,) = struct.unpack_from("<i", body, begin)
     return operation, bson.decode(body[begin : begin + length])

@@ -1,4 +1,4 @@
-"""Any tool reads the table, and what is no table is said to be none."""
+"""Any tool reads the table, and what is not a table is said to be none."""
 
 import subprocess
 import sys

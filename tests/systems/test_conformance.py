@@ -88,7 +88,7 @@ def after_a_crash(text, store, launch):
     """Kill the server under load; start another in its place; the same clients must go on there."""
     process, records = begin(store, plan_of(None, "point-get", ["run"], duration_s=300)), []
     until_completed(process, records)
-    # Of Spider it is the server that clients are connected with.
+    # Spider's is the server that clients are connected with.
     dead = store.nodes[text != SPIDER] if isinstance(store, Cluster) else store
     dead._server._process.send_signal(CRASH.get(text, signal.SIGKILL))
     dead._server._process.wait()

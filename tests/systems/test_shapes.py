@@ -139,7 +139,7 @@ def test_keys_and_values_of_twitter_have_the_published_sizes(redis, workload, ke
     names = list(client.scan_iter("dbdyno:t:*", count=1000))
     assert names and {len(name) for name in names} == {key_bytes}
     assert {client.strlen(name) for name in names} == {value_bytes}
-    # What was loaded never expires, what was stored since then does.
+    # Loaded rows never expire, rows stored since then do.
     left_s = [left for name in names if (left := client.ttl(name)) != -1]
     assert left_s and all(ttl_s - 20 <= left <= ttl_s for left in left_s)
     assert execute(redis, "declared", ["cleanup"], rows=50, options=options).status == 0

@@ -10,7 +10,7 @@ from systems.load import execute
 KINDS = {"new_order", "payment", "order_status", "delivery", "stock_level"}
 ALL = ["prepare", "load", "run", "verify", "cleanup"]
 
-# What is done to a row that was loaded, and which conditions then name which rows. Conditions 1 and 8 cannot be
+# A change of a loaded row, and the conditions that then name rows. Conditions 1 and 8 cannot be
 # violated alone, as each follows from the other and 9, nor can 3, as an order and its new order go together.
 DAMAGES = [
     ("UPDATE dbdyno_warehouse SET w_ytd = w_ytd + 1", {1: {"1, 1"}, 8: {"1, 1"}}),

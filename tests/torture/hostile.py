@@ -3,10 +3,10 @@
 Findings, by protocol: crashes (a signal, a panic, no record `end`), hangs (past the operation's time-out and 5 s),
 memory over the bound, and wrong data accepted.
 
-Wrong data: a run of point-get verifies every row it reads. Of each answer the two padded columns are known, 240 of a
-row's 260 bytes. A read counts as rightly verified if the row that its request asks for is among the recorded ones and
-both columns came as recorded; more reads verified than that is wrong data accepted. What says nothing of a row is not
-counted: packet numbers, names of columns, flags.
+Wrong data: a run of point-get verifies every row it reads. The two padded columns of each answer are known, 240 of
+a row's 260 bytes. A read counts as rightly verified if the row that its request asks for is among the recorded ones and
+both columns came as recorded; more reads verified than that is wrong data accepted. Bytes that say nothing of a row are
+not counted: packet numbers, names of columns, flags.
 """
 
 from __future__ import annotations

@@ -298,7 +298,7 @@ impl Loader {
                 if !table.is_keyed_by_number() {
                     return Err(cannot_go_on(table, trouble));
                 }
-                // Whether an answer that never came would have been a good one, only the store knows.
+                // The answer never came: only the store knows whether it took the rows.
                 part.known = Known::Unknown;
                 self.parts.push(part);
                 return Err(trouble);

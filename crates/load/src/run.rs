@@ -44,7 +44,7 @@ pub fn threads_for(plan: &Plan, is_embedded: bool) -> u64 {
     plan.threads.map_or(chosen_threads(processors()), |n| n as u64).min(plan.clients.count)
 }
 
-/// Half of the processors are the server's. Where they are few, load threads share them with the server's threads, of which there may be
+/// Half of the processors are the server's. If they are few, load threads share them with the server's threads, of which there may be
 /// hundreds, and the kernel gives to each thread alike: a single one among them is waited for while a processor is idle (docs/engine.md,
 /// "Threads"). On a processor of its own, or of all, one thread costs the least.
 fn chosen_threads(processors: u64) -> u64 {

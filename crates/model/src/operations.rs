@@ -110,8 +110,8 @@ pub trait Operations {
     async fn control(&mut self, _step: usize) -> Result<(), Failed> {
         Err(Failed)
     }
-    /// Executes a statement of the workload's own; `each` is given every row in order. Returns how many rows it read, or wrote. What must
-    /// be so of them only the workload knows: it says so by [`Operations::verify`].
+    /// Executes a statement of the workload's own; `each` is given every row in order. Returns how many rows it read, or wrote. Only the
+    /// workload knows what they must contain: it says so by [`Operations::verify`].
     async fn sql(
         &mut self,
         _step: usize,
@@ -120,7 +120,7 @@ pub trait Operations {
     ) -> Result<u64, Failed> {
         Err(Failed)
     }
-    /// Verifies `rows` rows that `step` has just read, or its number of rows, if reads are to be verified. What differs is recorded as a
+    /// Verifies `rows` rows that `step` has just read, or its number of rows, if reads are to be verified. A difference is recorded as a
     /// mismatch, and ends the transaction.
     fn verify(
         &mut self,
@@ -131,7 +131,7 @@ pub trait Operations {
         check().map_err(|_| Failed)
     }
     /// Says that another transaction was in the way, as what `step` has just read or written shows and the store did not say: the
-    /// transaction is tried again. What it returns ends this attempt.
+    /// transaction is tried again. The result ends this attempt.
     fn conflict(&mut self, _step: usize, _why: &str) -> Failed {
         Failed
     }

@@ -1,7 +1,7 @@
 //! The event loop: sockets, timers and tasks, and nothing of any protocol or store.
 //!
-//! One [`Reactor`] per thread. A task is one boxed future for a client's whole life, so that nothing is allocated per operation. What is asked of
-//! the kernel is asked by epoll or by io_uring (`kernel`), which nobody outside can tell apart but by what it costs.
+//! One [`Reactor`] per thread. A task is one boxed future for a client's whole life, so that nothing is allocated per operation. `kernel`
+//! asks the kernel by epoll or by io_uring; outside of it only the cost differs.
 
 mod address;
 mod clock;

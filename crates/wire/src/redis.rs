@@ -21,7 +21,7 @@ const MAX_TEXT_SIZE_BYTES: usize = 64 << 10;
 /// Decodes the reply that begins at `at`, and where it ends.
 ///
 /// # Errors
-/// The bytes are no reply.
+/// The bytes are not a reply.
 #[inline]
 pub fn reply(bytes: &[u8], at: usize) -> Decoded<(Reply, usize)> {
     let begun = &bytes[at.min(bytes.len())..];
@@ -98,7 +98,7 @@ pub fn whole_command(out: &mut Vec<u8>, parts: &[&[u8]]) {
 /// Decodes the command that begins at `at` (the server's side): its parts, and where it ends.
 ///
 /// # Errors
-/// The bytes are no command.
+/// The bytes are not a command.
 pub fn parse_command(bytes: &[u8], at: usize, parts: &mut Vec<(usize, usize)>) -> Decoded<usize> {
     parts.clear();
     let Some((head, mut next)) = reply(bytes, at)? else { return Ok(None) };

@@ -1,7 +1,7 @@
 //! tpcc: the five transactions of an order-entry system, after TPC-C rev. 5.11, without terminals and their keying and think times.
 //!
-//! `rows` is the number of warehouses; every client has a home warehouse, by its number. What differs from the specification, which makes
-//! figures of this no tpmC, is in docs/experiments/tpcc.md.
+//! `rows` is the number of warehouses; every client has a home warehouse, by its number. docs/experiments/tpcc.md has the differences
+//! from the specification: the figures are not tpmC.
 
 mod conditions;
 mod population;

@@ -198,5 +198,5 @@ def _wrong_value(column: Column, value: str) -> str | None:
     try:
         reader(value)
     except ValueError:
-        return f"{column.name} is '{value[:40]}', which is no {'number' if column.kind == 'integer' else 'date'}"
+        return f"{column.name} is '{value[:40]}', which is not a {'number' if column.kind == 'integer' else 'date'}"
     return None

@@ -87,7 +87,7 @@ def judge_agreement(agreement: ComparisonStated) -> tuple[str, str]:
         return NONE, f"the {name} was not compared: {agreement['unable']}"
     differs = bool(agreement["store_only"] or agreement["other_only"])
     verdict = (BROKEN if differs else KEPT) if agreement["promised"] else NONE
-    said = _differences(agreement) if differs else f"the {name} holds the same"
+    said = _differences(agreement) if differs else f"the {name} holds the same rows"
     notes = [said, f"{'' if agreement['promised'] else 'not '}promised by {agreement['reason']}"]
     if (missing := agreement["alone_missing"]) is not None:
         notes.append(f"alone, before the store came back, it lacked {missing:,} acknowledged writes")

@@ -33,9 +33,9 @@ def c_library_build(client: str) -> BuildStated | None:
     try:
         is_same = identify(path).sha256 == build["sha256"]
     except OSError as error:
-        raise BuildReplaced(f"{path} was removed while the run lasted ({_why(error)})") from None
+        raise BuildReplaced(f"{path} was removed during the run ({_why(error)})") from None
     if not is_same:
-        raise BuildReplaced(f"{path} was replaced by another build while the run lasted")
+        raise BuildReplaced(f"{path} was replaced by another build during the run")
     return build
 
 
@@ -49,7 +49,7 @@ def _loaded(client: str, path: Path) -> BuildStated:
     except OSError as error:
         raise UserError(f"client: {path}: {_why(error)}") from None
     if of is None:
-        raise UserError(f"client: {path} is no shared library")
+        raise UserError(f"client: {path} is not a shared library")
     if of != (ours := machine(Path("/proc/self/exe"))):
         raise UserError(f"client: {path} is a library for {of}, and this host is {ours}")
     says = _ask(client, path)

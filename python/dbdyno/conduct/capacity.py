@@ -38,7 +38,7 @@ def run_share(context: Context, prepared: Prepared, trial: Trial) -> Outcome:
 def capacity_of(trials: Path, trial: Trial) -> Capacity | None:
     """Return the capacity that closed loops of a trial's system, workload and network delay measured; None without any.
 
-    trials: the folder of what was recorded. Of repetitions the one of median throughput stands for their load: the
+    trials: the folder of what was recorded. The repetition of median throughput stands for its load: the
     highest of many would be the luckiest.
     """
     by_clients: dict[int, list[Recorded]] = defaultdict(list)

@@ -39,8 +39,8 @@ measured twice costs a second, and one of another load is a wrong verdict."""
 def measure_ceiling(context: Context, workload: WorkloadSpec, plan: Plan, reached_per_s: float = 0.0) -> Ceiling | None:
     """Return the load client's ceiling under the load of a trial of `workload`, measured once in a run for equal loads.
 
-    reached_per_s: what a trial of that load then reached. Where that is more, the ceiling was measured too low, as one
-    second is at the mercy of the scheduler; it is measured once more, and the higher of the two counts.
+    reached_per_s: what a trial of that load then reached. If that is more, the ceiling was measured too low:
+    one second depends on the scheduler. It is measured once more, and the higher of the two counts.
 
     It has a reason and no figure if the workload has SQL statements of its own, or if the store is reached by TLS: null
     servers have neither. None if there is none: the store is embedded, the experiment has `ceiling = false`, or a

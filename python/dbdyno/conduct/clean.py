@@ -46,13 +46,13 @@ def clean(spec: SystemSpec, dry_run: bool = False) -> Cleaned:
     Raises UserError if it is not somebody else's store or cannot be reached, RunFailed if something is left.
     """
     if not spec.attached:
-        raise UserError(f"'{spec.label}' is no URL; what dbdyno starts itself it also removes")
+        raise UserError(f"'{spec.label}' is not a URL; dbdyno removes the servers that it starts")
     system = build(spec)
     cleaned = Cleaned()
     with Interrupts() as interrupts, Guard() as guard, guard.scratch() as folder:
         system.start(Launch(guard, folder, 1, 1))
         try:
-            # What sysbench's tables are in that load client alone knows which has it make them.
+            # Only the load client that calls sysbench knows sysbench's tables.
             for program in (None, SYSBENCH) if SYSBENCH in system.operations else (None,):
                 secrets: list[str] = []
                 plan = make_cleaning_plan(system.store_plan(secrets), f"clean-{os.getpid()}", program, dry_run)

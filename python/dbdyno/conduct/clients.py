@@ -16,7 +16,7 @@ CLIENTS_MAX = 512
 def driven(experiment: Experiment) -> list[SystemSpec]:
     """Return every system once for each client of the experiment that can drive it, labelled so.
 
-    Of a list of clients each system takes those that speak to it. Raises UserError if a system is left without one, or
+    Each system takes the clients of a list that speak to it. Raises UserError if a system is left without one, or
     a client without a system, or if a library is asked for what only the native client does.
     """
     libraries = [client for client in experiment.client if client != NATIVE]
@@ -25,7 +25,7 @@ def driven(experiment: Experiment) -> list[SystemSpec]:
     specs = [spec for system in experiment.system for spec in _driven(experiment, system)]
     if unused := set(libraries) - {spec.client for spec in specs}:
         library = name_of(sorted(unused)[0])
-        raise UserError(f"client: '{library}' speaks to none of these systems; {_speaks_to(library)}")
+        raise UserError(f"client: '{library}' does not speak to any of these systems; {_speaks_to(library)}")
     return specs
 
 

@@ -1,8 +1,8 @@
 """`confirm_limit`: the causal check of a verdict (docs/statistics.md, section 5.6).
 
 A fifth of what is said to have limited a trial is taken away, and the same load is put on again: throughput that
-follows confirms the verdict, throughput that does not speaks against it. What is taken is a fifth of what there was to
-use, not of what was used: otherwise every resource would prove to be the limit.
+follows confirms the verdict, throughput that does not speaks against it. The fifth is a share of the available
+amount, not of the used one: otherwise every resource would prove to be the limit.
 """
 
 from collections.abc import Iterator
@@ -85,7 +85,7 @@ class _Holding:
 def confirm_limit(context: Context, system: System, plan: Plan, secrets: list[str], folder: Path) -> None:
     """Run the load of the trial in `folder` again with less of what limited it, and draw its verdict anew with that.
 
-    Where that cannot be done, the verdict says why. A trial without a verdict, or one that did what was asked, has
+    If that cannot be done, the verdict says why. A trial without a verdict, or one that did what was asked, has
     nothing to confirm.
     """
     trial = read_trial(folder)
@@ -138,7 +138,7 @@ def _before_and_less(
 ) -> tuple[float, _Less]:
     """Return the throughput before, and what to take away; raises UserError if nothing can be.
 
-    Where others write to the device, the load is put on once more, in a group that counts the server's own operations.
+    If others write to the device, the load runs once more, in a group that counts the server's own operations.
     """
     limit = trial.judged.verdict.limit if trial.judged and trial.judged.verdict else ""
     try:
@@ -191,8 +191,8 @@ def _less_cpu(resource: Resource, measured: Measured) -> _Less:
 def _less_disk(resource: Resource, measured: Measured, held: float, writes_per_s: float | None) -> _Less:
     """Take from what the servers themselves read and wrote.
 
-    held: how many operations it held, on average. Where one or more wait for it all the time, what was done is what it
-    can do; a device that a quota holds back is idle meanwhile, so its being busy does not tell.
+    held: how many operations it held, on average. If one or more wait for it all the time, its rate is the most it
+    can do. A device that a quota throttles is idle meanwhile, so how busy it is does not tell.
     """
     devices = sorted({name.split(".")[1] for name in measured.observations.names("disk.")})
     processes = _processes(measured.trial, measured.trial.embedded)

@@ -115,7 +115,7 @@ def find_load_client() -> Path:
         if candidate and os.access(candidate, os.X_OK):
             return Path(candidate)
     raise UserError(
-        "dbdyno-load is not there: build it with `cargo build --release`, or `pip install .` for both programs"
+        "dbdyno-load is missing: build it with `cargo build --release`, or `pip install .` for both programs"
     )
 
 

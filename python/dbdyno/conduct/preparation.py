@@ -125,7 +125,7 @@ class _Making:
     ) -> None:
         self._context, self._preparation, self.system = context, preparation, system
         self.folder, self._name = folder, name
-        # What is kept for later repetitions outlives the volume, so it is loaded elsewhere and copied there.
+        # The copy for later repetitions outlives the volume, so it is loaded elsewhere and copied there.
         self._launch_to_keep = make_launch(context, folder)
         self._launch = replace(self._launch_to_keep, parent=volume.path if volume else None)
         self._known = PreparationFacts(
@@ -172,8 +172,8 @@ class _Making:
     def restore(self) -> SystemFacts:
         """Start it on a copy of what was loaded once, now or earlier; returns what its trials state of it.
 
-        Where there is no room for copies, or the first one took longer than loading did, it is loaded after all, unless
-        a restart is what was asked for.
+        If there is no room for copies, or the first one took longer than loading did, it is loaded after all, unless
+        a restart was requested.
         """
         restart = self._context.experiment.restart
         states, preparation = self._context.states, self._preparation

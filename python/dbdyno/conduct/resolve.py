@@ -95,7 +95,7 @@ def _check_cpus(experiment: Experiment) -> None:
 
 def _check_data_dir(experiment: Experiment) -> None:
     if experiment.data_dir and not Path(experiment.data_dir).is_dir():
-        raise UserError(f"data_dir: {experiment.data_dir} is no directory here; make it, or name another")
+        raise UserError(f"data_dir: {experiment.data_dir} is not a directory here; make it, or name another")
 
 
 class CannotDo(UserError):

@@ -267,7 +267,7 @@ def _brief(fact: object) -> str:
 def _read_complete(path: Path, name: str, experiment: Experiment) -> Recorded | None:
     """Return a trial that ran to its end with all that the experiment wants of it; None for any other."""
     folder = path / "trials" / name
-    # What cannot be read is run again.
+    # A trial that cannot be read is run again.
     with suppress(UserError):
         trial = read_trial(folder)
         if trial.state != "complete" or (experiment.profile and not is_profiled(folder / "profile")):

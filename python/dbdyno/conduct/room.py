@@ -15,7 +15,7 @@ def check_room(
 ) -> None:
     """Raise UserError, with the estimate, if a workload's rows do not fit beside each other in a system.
 
-    Systems are loaded one after the other, so each must fit alone. What somebody else's server holds is not known.
+    Systems are loaded one after the other, so each must fit alone. The content of somebody else's server is not known.
     room: of the host that starts the systems, if that is not this one. host: its name.
     """
     on_host = f" on {host}" if host else ""

@@ -80,7 +80,7 @@ class Tools:
             )
         self._context.guard.tell("pid", process.pid)
         self._running.add(process)
-        # Of a process that somebody else waited for the kernel has forgotten what it used.
+        # Only the first wait returns the resources that a process used.
         _, status, used = os.wait4(process.pid, 0)
         seconds = time.perf_counter() - began
         process.returncode = os.waitstatus_to_exitcode(status)

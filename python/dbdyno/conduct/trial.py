@@ -165,7 +165,7 @@ def take_library(system: System, summary: Summary, folder: Path) -> list[ServerS
 def _measured(summary: Summary, folder: Path, facts: TrialFacts) -> tuple[int, float, Stability]:
     """Return the transactions and seconds that the figures count, and how even these were.
 
-    Of an automatic warm-up and of seconds that are left out only the records tell.
+    Only the records tell an automatic warm-up, and seconds that are left out.
     """
     if not facts.automatic_warmup and not facts.profiled_seconds:
         return summary.transactions, summary.seconds, stability(np.array(summary.rates_per_s))

@@ -23,7 +23,7 @@ def _read_delay(entry: Any) -> int:
     if isinstance(entry, str) and (match := re.fullmatch(r"\s*(\d{1,20})\s*([µu]s|ms)\s*", entry)):
         entry = int(match[1]) * _UNITS_US[match[2]]
     if isinstance(entry, bool) or not isinstance(entry, int):
-        raise ValueError(f'{entry!r} is no delay; give whole microseconds, or text such as "200us" or "1ms"')
+        raise ValueError(f'{entry!r} is not a delay; give whole microseconds, or text such as "200us" or "1ms"')
     if not 0 <= entry <= MAX_US:
         raise ValueError(f"{entry:,} µs: a delay is from 0 to {MAX_US:,} µs")
     return entry

@@ -170,7 +170,7 @@ def _is_named(option: str, workloads: Sequence[str]) -> bool:
 def totals(entries: Sequence[Table]) -> list[int]:
     """Return how many clients the groups have together, for each number of the group that has a list.
 
-    Raises ValueError if two groups have lists. What is no number is left to the group that has it.
+    Raises ValueError if two groups have lists. The group checks a value that is not a number.
     """
     of_lists = [entry for entry in entries if isinstance(numbers := entry.get("number"), list) and len(numbers) > 1]
     if len(of_lists) > 1:

@@ -39,7 +39,7 @@ def is_loopback(host: str) -> bool:
 def check_name(value: str) -> str:
     """Return a host's name; raises ValueError if it cannot name a folder, or is the conductor's."""
     if not _NAME.fullmatch(value) or value == CONDUCTOR:
-        raise ValueError(f"'{value[:80]}' is no host's name: letters, digits, '.', '_' and '-', and not '{CONDUCTOR}'")
+        raise ValueError(f"'{value[:80]}' is not a host name: letters, digits, '.', '_' and '-', and not '{CONDUCTOR}'")
     return value
 
 

@@ -31,6 +31,6 @@ def parse_limit(text: str) -> Limit:
     limit_us = float(match[3]) * _LENGTH_US[match[4]] if match else 0.0
     if not match or not 0 < limit_us <= _MOST_US or percent == 0:
         raise ValueError(
-            f'\'{cut(text)}\' is no limit; write e.g. "p99 < 10ms", "p99.9 < 1s", "mean < 500us" or "max < 1s"'
+            f'\'{cut(text)}\' is not a limit; write e.g. "p99 < 10ms", "p99.9 < 1s", "mean < 500us" or "max < 1s"'
         )
     return Limit(match[2] or f"p{percent:g}", limit_us, percent)

@@ -71,7 +71,7 @@ def _read(key: str, bound: Any) -> Bound:
     if not _TIME.fullmatch(key):
         known = ("p50", "p99", "mean", "max", "throughput", "errors")
         raise ValueError(
-            f"'{cut(key)}' is no figure{did_you_mean(key, known)} Give p50, \"p99.9\", mean, max, throughput, errors"
+            f"'{cut(key)}' is not a figure{did_you_mean(key, known)} Give p50, \"p99.9\", mean, max, throughput, errors"
         )
     if not isinstance(bound, str):
         raise ValueError(f'{key} = {brief(bound)}: write e.g. {key} = "< 10ms"')

@@ -11,5 +11,5 @@ def parse_percent(text: str) -> float:
     except ValueError:
         share = -1.0
     if not text.strip().endswith("%") or not 0 <= share < 1:
-        raise ValueError(f"'{text}' is no percentage: give one such as 2%")
+        raise ValueError(f"'{text}' is not a percentage: give one such as 2%")
     return share

@@ -139,7 +139,9 @@ def _percent(share: float) -> str:
 
 def _per_s(value: Any) -> float:
     if isinstance(value, bool) or not isinstance(value, int | float):
-        raise ValueError(f'{value!r} is no rate; give {_SHAPES}, in transactions per second, or shares such as "50%"')
+        raise ValueError(
+            f'{value!r} is not a rate; give {_SHAPES}, in transactions per second, or shares such as "50%"'
+        )
     if not math.isfinite(value) or value <= 0:
         raise ValueError(f"{value}/s: a rate is above 0 transactions per second")
     if value > RATE_MAX_PER_S:

@@ -114,7 +114,7 @@ def read_experiment(
 
 
 def _each_version(entry: object, in_range: Callable[[str], list[str]]) -> list[object]:
-    """Return a system for each version of its range; what is no system is left to whoever checks it."""
+    """Return a system for each version of its range; what is not a system is left to whoever checks it."""
     if isinstance(entry, str):
         return list(in_range(entry))
     if isinstance(entry, dict) and isinstance(entry.get("system"), str):
@@ -147,9 +147,9 @@ def override(document: Table, overrides: Table) -> Table:
     """Return `document` with each override put in the place of what was there.
 
     Rows given as one number are no scale's, so they drop the file's scale; one that is given beside them still says all
-    the other sizes. Of a rate and the search for one there can be only one; a warm-up in seconds drops the one that is
-    found by itself, and what puts the steps of a sweep in another order, or fixes their throughput, its early end.
-    Raises UserError if a dotted key reaches into something that is no table.
+    the other sizes. A rate excludes the search for one, and the other way round; a warm-up in seconds drops the one
+    that is found by itself, and what puts the steps of a sweep in another order, or fixes their throughput, its early
+    end. Raises UserError if a dotted key reaches into something that is not a table.
     """
     result = dict(document)
     if _has_groups(document) and "clients" in overrides and not _has_groups(overrides):
@@ -163,7 +163,7 @@ def override(document: Table, overrides: Table) -> Table:
         elif isinstance(inner := result.get(head, {}), Mapping):
             result[head] = override(inner, {rest: value})
         else:
-            raise UserError(f"--set {key}: '{head}' is no table in this experiment")
+            raise UserError(f"--set {key}: '{head}' is not a table in this experiment")
     if "rows" in overrides and "scale" not in overrides and not isinstance(overrides["rows"], dict):
         result.pop("scale", None)
     for given, other in _GIVES_WAY:

@@ -11,7 +11,7 @@ def size_bytes(text: str) -> int:
     """Return the bytes of a size such as `512M`, `2G` or `1000000`; raises ValueError if it is none."""
     match = re.fullmatch(r"(\d{1,20})\s*([KMGT]?)i?B?", text.strip())
     if not match:
-        raise ValueError(f'\'{cut(text)}\' is no size; write e.g. "512M" or "2G"')
+        raise ValueError(f'\'{cut(text)}\' is not a size; write e.g. "512M" or "2G"')
     return int(match[1]) * _UNITS[match[2]]
 
 

@@ -113,7 +113,7 @@ def parse_system(text: str) -> SystemSpec:
     match = re.fullmatch(r"([^(?@\s]+)(?:@([0-9][0-9a-z.]*))?\s*(?:\((.*)\))?(?:\?([^()]*))?", text, re.DOTALL)
     if not match or not _NAME.fullmatch(match[1]):
         raise ValueError(
-            f"'{cut(redact(text))}' is no system; write name, name@version, name?setting=value&setting=value, "
+            f"'{cut(redact(text))}' is not a system; write name, name@version, name?setting=value&setting=value, "
             "cache-aside(cache, store) or a URL such as mysql://user@host/database"
         )
     parts = tuple(parse_system(part) for part in _parts_of(match[3])) if match[3] else ()
@@ -123,10 +123,12 @@ def parse_system(text: str) -> SystemSpec:
 def _check_extent(text: str) -> None:
     """Raise ValueError for what no configuration is as long as, or nested as deeply."""
     if len(text) > MOST_TEXT:
-        raise ValueError(f"'{cut(redact(text[:MOST_TEXT]))}' is no system: it has more than {MOST_TEXT:,} characters")
+        raise ValueError(
+            f"'{cut(redact(text[:MOST_TEXT]))}' is not a system: it has more than {MOST_TEXT:,} characters"
+        )
     opened = list(accumulate({"(": 1, ")": -1}.get(character, 0) for character in text))
     if max(opened, default=0) > MOST_ARRANGED:
-        raise ValueError(f"'{cut(redact(text))}' is no system: arrangements nest at most {MOST_ARRANGED} deep")
+        raise ValueError(f"'{cut(redact(text))}' is not a system: arrangements nest at most {MOST_ARRANGED} deep")
 
 
 def _parts_of(text: str) -> list[str]:
@@ -165,7 +167,7 @@ def _parse_settings(query: str) -> dict[str, str]:
 def checked_setting(key: str, value: str) -> tuple[str, str]:
     """Return a setting; raises ValueError for one that a server could take for something else, or for several."""
     if not _SETTING.fullmatch(key):
-        raise ValueError(f"{cut(repr(key))} is no setting: its name has letters, digits, '_', '-' and '.'")
+        raise ValueError(f"{cut(repr(key))} is not a setting: its name has letters, digits, '_', '-' and '.'")
     if len(value) > MOST_TEXT:
         raise ValueError(f"{key} = {cut(repr(value))}: a setting has at most {MOST_TEXT:,} characters")
     if not value.isprintable():
@@ -183,7 +185,7 @@ def _parse_url(text: str) -> SystemSpec:
     scheme, database = parts.scheme, unquote(parts.path.strip("/"))
     socket, pid = settings.pop("socket", None), settings.pop("pid", None)
     if pid is not None and not _PID.fullmatch(pid):
-        raise ValueError(f"'{cut(redact(text))}': pid={cut(pid)} is no number of a process")
+        raise ValueError(f"'{cut(redact(text))}': pid={cut(pid)} is not a process ID")
     if scheme == "postgresql" and settings.get("host", "").startswith("/"):
         # libpq's way to say it: the socket's directory, in which it is named after the port.
         socket = f"{settings.pop('host').rstrip('/')}/.s.PGSQL.{port or 5432}"
@@ -206,7 +208,7 @@ def _parse_url(text: str) -> SystemSpec:
     try:
         url.host.encode("idna")
     except UnicodeError:
-        raise ValueError(f"'{cut(redact(text))}': {cut(url.host)} is no name of a host") from None
+        raise ValueError(f"'{cut(redact(text))}': {cut(url.host)} is not a host name") from None
     return SystemSpec(scheme, settings, url=url)
 
 
@@ -219,12 +221,12 @@ def _port_of(text: str, parts: SplitResult) -> int | None:
         # The apparent port is the beginning of a password with a '/' or '?' in it.
         raise ValueError(_no_url(text))
     written = parts.netloc.rpartition("@")[2].rpartition(":")[2]
-    raise ValueError(f"'{cut(redact(text))}': '{cut(written)}' is no port: give a number from 1 to 65,535")
+    raise ValueError(f"'{cut(redact(text))}': '{cut(written)}' is not a port: give a number from 1 to 65,535")
 
 
 def _no_url(text: str) -> str:
     return (
-        f"'{cut(redact(text))}' is no URL: write scheme://user@host:port/database; "
+        f"'{cut(redact(text))}' is not a URL: write scheme://user@host:port/database; "
         "'/', '?', '@' and ':' in a password are %2F, %3F, %40 and %3A"
     )
 

@@ -20,7 +20,7 @@ def _read_us(value: Any) -> int:
     if isinstance(value, str) and (match := re.fullmatch(r"\s*(\d{1,20})\s*([µu]s|ms|s)\s*", value)):
         value = int(match[1]) * _UNITS_US[match[2]]
     if isinstance(value, bool) or not isinstance(value, int):
-        raise ValueError(f'{value!r} is no time; give whole microseconds, or text such as "500us" or "2ms"')
+        raise ValueError(f'{value!r} is not a time; give whole microseconds, or text such as "500us" or "2ms"')
     if not 1 <= value <= MOST_US:
         raise ValueError(f"{value:,} µs: a think time is from 1 to {MOST_US:,} µs; leave it out for none")
     return value

@@ -83,7 +83,7 @@ def cell_of(trial: Trial) -> Cell:
 def cells_of(experiment: Experiment) -> list[Cell]:
     """Return the cells: workloads × pipelines × network delays × rates × clients, the last changing first.
 
-    Of a rate search these are the closed loops it begins with; of shares of capacity those that measure it.
+    These are the closed loops that a rate search begins with, or those that measure the capacity.
     """
     closed: list[Rate | None] = [None]
     rates = closed if experiment.of_capacity else experiment.rate or closed
@@ -104,8 +104,8 @@ def expand(experiment: Experiment, systems: Sequence[SystemSpec]) -> list[Prepar
     """Return all preparations, in the order they are run.
 
     Without repetitions and restarts: for each of `systems`, for each workload, one preparation for all its loads. With
-    them, each trial is prepared for itself, and nothing that an earlier one changed is in it; see `one_pass`. What is
-    offered as a share of capacity comes behind all that measures it, so that every repetition is offered the same.
+    them, each trial is prepared for itself, and nothing that an earlier one changed is in it; see `one_pass`. Shares
+    of capacity come after all trials that measure it, so every repetition offers the same rate.
     """
     if experiment.prepared_alone:
         planned: list[Preparation] = []

@@ -56,7 +56,7 @@ class _Properties:
         try:
             value = make(self.text(key))
         except ValueError:
-            raise self.wrong(key, "is no number") from None
+            raise self.wrong(key, "is not a number") from None
         if not least <= value <= most:
             raise self.wrong(key, f"give {least:,} to {most:,}")
         return value
@@ -106,7 +106,7 @@ def _parse(text: str) -> dict[str, tuple[str, int]]:
             continue
         if not equals or key not in known:
             raise ValueError(
-                f"line {number}: '{key}' is no property of YCSB that dbdyno knows{did_you_mean(key, known)}"
+                f"line {number}: '{key}' is not a property of YCSB that dbdyno knows{did_you_mean(key, known)}"
             )
         given[key] = value, number
     return given

@@ -1,7 +1,7 @@
 """A private system whose server runs on another host, as the conductor has it.
 
-Whatever a server answers over its protocol the conductor asks itself. What concerns its process, its files and its host
-is done there, by a keeper (`dbdyno.hosts.keeper`).
+The conductor itself speaks the server's protocol. A keeper on that host handles its process, its files and its host
+(`dbdyno.hosts.keeper`).
 """
 
 import asyncio
@@ -75,7 +75,7 @@ class Elsewhere(Server):
 
     @property
     def restorable(self) -> bool:
-        # What it kept would have to be copied there.
+        # The kept data would have to be copied there.
         return False
 
     def restart(self) -> None:

@@ -97,7 +97,7 @@ class Ended:
 def run_parts(parts: Sequence[Part], secrets: list[str], trial: str, context: ssl.SSLContext, watch: Watch) -> Ended:
     """Run the parts of one trial at once, collect their records, and return how it ended.
 
-    What became of each part is in it. Raises OSError if records cannot be kept here.
+    It has the outcome of each part. Raises OSError if records cannot be kept here.
     """
     return asyncio.run(_Run(parts, watch).run(secrets, trial, context))
 

@@ -18,7 +18,7 @@ from dbdyno.load_python.interval import Counted, Interval
 SECOND_NS = 1_000_000_000
 GRACE_NS = 250_000_000
 """How long after its end a second is handed over: a thread that was about to note something down may wait that long for
-the interpreter. What comes later still is counted in the next second."""
+the interpreter. Later events count in the next second."""
 
 
 class Completed(NamedTuple):

@@ -57,7 +57,7 @@ def read_plan(source: TextIO) -> Plan:
     try:
         plan = json.loads(plan_line)
         if not isinstance(plan, dict):
-            raise TypeError("it is no object")
+            raise TypeError("it is not an object")
         _check(plan)
         return _plan(plan, read_secrets(secrets_line))
     except (ValueError, TypeError, LookupError, AttributeError) as error:

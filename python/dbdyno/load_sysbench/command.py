@@ -15,8 +15,8 @@ SIZES = {"table_size": "rows", "tables": "tables"}
 def command(plan: Plan, verb: str, known: str, seconds: int = 0) -> list[str]:
     """Return the program and its arguments to `prepare`, `prewarm`, `run` or `cleanup`.
 
-    known: what the script's `help` says. What a person gave comes last, and so wins. The password is no argument, as
-    everybody may see these: it comes in a configuration file, on standard input.
+    known: what the script's `help` says. Options that a person gave come last, and so win. The password is no argument,
+    as everybody may see these: it comes in a configuration file, on standard input.
     """
     sizes = [
         f"--{option.replace('_', '-')}={value}"

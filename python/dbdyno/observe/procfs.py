@@ -30,7 +30,7 @@ def read(path: str) -> bytes:
 class Kept:
     """Small files of the kernel, kept open as far as there is room: read anew, each tells what is true then.
 
-    Less than half the time of `read`, for what is read again and again. What it tells of may have ended: then the file
+    Takes less than half the time of `read`, for files that are read again and again. If its process has ended, the file
     is closed when it is read the next time, or with all the others.
     """
 

@@ -1,8 +1,8 @@
 """The band `queue`: where the operations of a server's connections wait outside its threads.
 
 A request that has arrived and is unread waits in front of the server: for its event loop, or for a thread of its pool.
-An answer that has arrived and is unread waits for the load client. What one end has written and the other has not
-received is on the way.
+An answer that has arrived and is unread waits for the load client. Data that one end has written and the other
+has not received is on the way.
 """
 
 import os

@@ -106,7 +106,7 @@ class SocketTable:
 def _row(answer: bytes, at: int, length: int) -> tuple[int, ...]:
     """Return the ports, unread, written and received bytes, the shortest round trip in µs and the inode of a socket.
 
-    What was written is what was acknowledged and what the socket still keeps.
+    The bytes written are those acknowledged and those that the socket still keeps.
     """
     local_port, remote_port = struct.unpack_from("!HH", answer, at + 20)
     unread, unacknowledged = struct.unpack_from("=II", answer, at + _QUEUES_AT)

@@ -73,8 +73,8 @@ class Probe(Protocol):
 class Spared:
     """When to ask a server again what costs it much. own_s: the processor time that asking took here.
 
-    If nobody knows what answering costs, the shortest of the last few answers bounds it. What this thread did
-    meanwhile and the way are subtracted. Longer ones have waited for a processor. way_s: how long that is.
+    If nobody knows what answering costs, the shortest of the last few answers bounds it. The time of this
+    thread meanwhile and of the way are subtracted. Longer ones have waited for a processor. way_s: how long that is.
     """
 
     def __init__(

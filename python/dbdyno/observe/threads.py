@@ -47,8 +47,8 @@ class ThreadStates:
     def __init__(self, name: str, pid: int, not_seen: NotSeen, workers: bytes | None = None) -> None:
         """Take the server; says so where its threads cannot be looked at.
 
-        workers: how the names of the threads begin that do clients' work, if that is known. What these wait for
-        among themselves is a lock; threads of a server wait so for work, too, and then it is nobody's.
+        workers: how the names of the threads begin that do clients' work, if that is known. If these wait
+        for each other, that is a lock. Other threads wait so for work, too, which counts for no client.
         """
         self._folder = f"/proc/{pid}/task"
         self._workers = workers

@@ -24,10 +24,10 @@ def mean_of(samples: Iterable[Counts]) -> dict[str, float]:
 def combine(waits: Counts, threads: Counts, cpu: float | None, cpu_wait: float | None) -> dict[str, float]:
     """Return the mean number in every state, which add up to as many as there are; empty if nothing is known.
 
-    What is exact goes first: a store that must answer a question has less on the processors just then than else. Then
+    Exact counts go first: a store that must answer a question has less on the processors just then than else. Then
     locks, commits, disks and clients in this order, each as far as there are any left, and the rest is `other`: at
-    work, says the store, but not on a processor and for no reason it shows. Where the kernel alone says it locks come
-    last: who has been given one and waits for a processor is in the same system call still.
+    work, says the store, but not on a processor and for no reason it shows. If only the kernel tells, locks come
+    last: a thread that has its lock and waits for a processor is still in the same system call.
 
     Args:
         waits: as the store says; its `cpu` means at work, whether on a processor or not. Empty if it does not say.

@@ -1,6 +1,7 @@
 """The conclusions on a trial (`verdict.json`, docs/run-folder.md), typed: read here, and written from here.
 
-Who reads it names no key. A file that lacks what it must have, or has it of another kind, is refused when it is read.
+Readers use attributes, not keys. A file that lacks what it must have, or has it of another kind, is refused when it is
+read.
 """
 
 from __future__ import annotations

@@ -1,6 +1,6 @@
 """The effect of a workload's logical operations (docs/contract.md, hello) on a store's rows: read or write.
 
-Of others nothing tells: an SQL statement of a workload's own may do either, and transactions are begun and ended.
+Others are unknown: a workload's own SQL statement may do either, and transactions are begun and ended.
 """
 
 from __future__ import annotations
@@ -38,8 +38,8 @@ def issued(recorded: Recorded) -> list[tuple[int, int]]:
 def write_commits(operations: Iterable[Operation]) -> int | None:
     """Return the fewest commits of the measured seconds that have written, or `None` if nothing tells.
 
-    A write outside of a transaction is a commit of its own; within one, several may share it. Where there are
-    transactions of several kinds nothing tells which of the commits were theirs.
+    A write outside of a transaction is a commit of its own; within one, several may share it. If there are
+    transactions of several kinds, nothing tells which of the commits were theirs.
     """
     counted: Counter[str] = Counter()
     for operation in (operation for operation in operations if operation.operation not in (CLIENTS, CONNECT)):

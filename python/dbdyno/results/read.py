@@ -153,7 +153,7 @@ def _preparations(folder: Path) -> dict[str, Preparation]:
             if (record.get("record"), record.get("phase"), record.get("state")) == ("phase", "load", "end"):
                 load = record
         name, about = file.parent.name, read_object(file)
-        # What was restored was loaded in an earlier preparation, or in this one, as the first of its kind.
+        # Restored data was loaded in an earlier preparation, or in this one, as the first of its kind.
         loaded = preparations.get(str(PreparationFacts.read(about).loaded_in))
         rows, seconds = (loaded.rows, loaded.load_seconds) if loaded else (load.get("rows"), load.get("seconds"))
         preparations[name] = Preparation(name, about, rows, seconds)

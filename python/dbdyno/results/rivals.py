@@ -15,7 +15,7 @@ def rivals(variants: Variants) -> list[tuple[str, str]]:
 def against(variants: Variants, baseline: str | None = None) -> list[tuple[str, str]]:
     """Return each label with the one it is compared with: `baseline`, else the first of its variant.
 
-    Where no two systems share a variant, the first of all is what the others are compared with.
+    If no two systems share a variant, the others are compared with the first of all.
     """
     if baseline is None:
         firsts: dict[tuple[tuple[str, str], ...], str] = {}

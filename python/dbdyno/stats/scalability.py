@@ -232,7 +232,7 @@ def _with_aicc(law: Law, clients: np.ndarray, log_rate: np.ndarray) -> Law:
 def _bootstrap(law: Law, clients: np.ndarray, log_rate: np.ndarray, seed: int) -> tuple[np.ndarray, np.ndarray]:
     """α and β of the law (first) and of trials drawn anew around it, each of shape (1 + resamples,).
 
-    What is drawn is each trial's distance from the law: of two trials a client count there is nothing else to draw
+    Each draw takes the trials' distances from the law: two trials at a number of clients leave nothing else to draw
     from.
     """
     around = np.log(law.at(clients))

@@ -105,8 +105,8 @@ def _batches(rate_per_s: np.ndarray, length: int, level: Callable[..., np.ndarra
 def _first_kept(levels: np.ndarray, latest: float) -> int:
     """The first batch of the last level: from the end back over segments of the same mean.
 
-    Where that keeps too little, as it is later than `latest`, a slope is asked for: a straight line is no stair, but is
-    cut into one. It is taken where it describes the batches, from the start or from the end of a segment on, at a lower
+    If that keeps too little, as it is later than `latest`, a slope is tried: a straight line is not a stair, but is
+    cut into one. It is taken if it describes the batches, from the start or from the end of a segment on, at a lower
     cost than the stair does.
     """
     cost = penalty(levels, LEAST_NOISE * float(np.median(levels)))

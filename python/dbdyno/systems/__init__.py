@@ -65,7 +65,7 @@ def build(spec: SystemSpec) -> System:
         return system.made_of(spec, [_build_part(part) for part in _labelled(spec)])
     if spec.parts:
         raise UserError(
-            f"{spec.label}: '{spec.name}' is no arrangement; {', '.join(known.name for known in ARRANGEMENTS)} are"
+            f"{spec.label}: '{spec.name}' is not an arrangement; {', '.join(known.name for known in ARRANGEMENTS)} are"
         )
     return system(spec)
 

@@ -346,7 +346,7 @@ class System(ABC):
         return {}
 
     def started_with(self) -> dict[str, list[str]]:
-        """Return what dbdyno told the servers it started, name to settings; `DIR` and `PORT` for the private."""
+        """Return the settings that dbdyno gave the servers it started, by name; `DIR` and `PORT` for the private."""
         return {}
 
     def origins(self) -> dict[str, OriginStated]:

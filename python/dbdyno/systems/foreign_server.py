@@ -80,10 +80,10 @@ class Attached(Server):
         try:
             instead = came_instead(endpoint, self.protocol)
         except OSError:
-            return f"nobody answers there ({error}); check host, port and that the server runs"
+            return f"no server answers there ({error}); check host, port and that the server runs"
         if instead:
             return f"{endpoint} {instead}"
-        return f"{endpoint} answers as {self.protocol} does at first, and then does not: {error}"
+        return f"{endpoint} begins to speak {self.protocol}, then breaks the protocol: {error}"
 
     def stop(self) -> None:
         if self._child:

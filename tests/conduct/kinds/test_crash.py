@@ -78,7 +78,7 @@ def test_a_binary_log_and_a_replica_agree_with_the_store_that_flushes_both(tmp_p
             assert (held["verdict"], held["store_only"], held["other_only"]) == ("kept", 0, 0)
     console = Console(record=True, width=160)
     print_details(recorded_run, console)
-    assert "the replica replicated-2 holds the same; promised by sync_binlog=1" in " ".join(
+    assert "the replica replicated-2 holds the same rows; promised by sync_binlog=1" in " ".join(
         console.export_text().split()
     )
 

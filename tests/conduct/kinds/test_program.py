@@ -38,7 +38,7 @@ def test_without_sysbench_it_is_said_how_to_get_it(monkeypatch):
     driven, mariadb = workload("sysbench", script="oltp_nothing"), system("mariadb")
     assert "apt install sysbench" in kind_of(driven).missing(driven, mariadb)
     assert kind_of(workload("game")).missing(workload("game"), mariadb) is None
-    # Whether sysbench has the script, nobody can tell.
+    # Without sysbench nobody can tell whether it has the script.
     kind_of(driven).refuse(of("oltp_nothing"), driven)
 
 

@@ -55,7 +55,7 @@ def test_a_path_may_be_relative_or_begin_at_home(folder, monkeypatch):
         (INSTALLED, "plain", r"is a file: give the directory of the whole build"),
         (INSTALLED, "", r"has no server: looked for bin/server, sbin/server"),
         (SERVER, "plain", r"plain is not executable: chmod \+x .*/plain"),
-        (SERVER, "other", r"other is no server: asked for its version, it says 'Other v=1'"),
+        (SERVER, "other", r"other is not server: it gives 'Other v=1' as its version"),
         (SERVER, "silent", r"asked for its version, it says 'nothing'"),
         (SERVER, "arm", r"arm is a program for aarch64, and this host is x86_64"),
         (SERVER, "lacking", r"lacking needs libz\.so\.9: apt install \(what has libz\.so\.9\)"),
@@ -153,11 +153,11 @@ def test_a_build_that_is_replaced_fails_what_is_measured_and_what_would_be_start
     (folder / "other").rename(program)
     assert server.death() is None, "the same content is the same build"
     script(folder / "other", "echo Redis server v=7").rename(program)
-    assert server.death() == f"{program} was replaced by another build while the run lasted"
+    assert server.death() == f"{program} was replaced by another build during the run"
     with pytest.raises(RunFailed, match="was replaced by another build"):
         server.start_again()
     program.unlink()
-    assert f"{program} was removed while the run lasted" in server.death()
+    assert f"{program} was removed during the run" in server.death()
 
 
 def test_a_build_is_described_with_its_content(started, folder):

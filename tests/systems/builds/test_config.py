@@ -113,10 +113,10 @@ def test_a_memcached_conf_has_options():
     ("read", "text", "said"),
     [
         (scalars("a"), "b:\n  - c: 1\n", "'b' has parts, and only settings of one value are read"),
-        (scalars("a"), "b:1", "'b:1' is no setting: write name: value"),
+        (scalars("a"), "b:1", "'b:1' is not a setting: write name: value"),
         (paths({"a.b": "c"}), "a:\n  b: 1\n  d: 2\n", "'a.d': dbdyno knows no option for it: leave it out"),
-        (paths({"a.b": "c"}), "a:\n  - b: 1\n", "'- b: 1' is no setting: write name: value"),
-        (elements("profiles/default"), "<a><b></a>", "is no XML: mismatched tag"),
+        (paths({"a.b": "c"}), "a:\n  - b: 1\n", "'- b: 1' is not a setting: write name: value"),
+        (elements("profiles/default"), "<a><b></a>", "is not XML: mismatched tag"),
         (
             elements("profiles/default"),
             "<a><profiles><default><b><c/></b></default></profiles></a>",
@@ -126,9 +126,9 @@ def test_a_memcached_conf_has_options():
         (options_of_groups("mysqld"), "[mysqld]\n!includedir /etc/x", "other files are not read"),
         (options_of_groups("mysqld"), "[mysqld-8.0]\nx=1", "[mysqld-8.0] is for one version"),
         (options_of_groups("mysqld"), "x=1", "is in no group, such as [mysqld]"),
-        (options_of_groups("mysqld"), "[mysqld]\n--x=1", "is no setting"),
+        (options_of_groups("mysqld"), "[mysqld]\n--x=1", "is not a setting"),
         (assignments, "include 'other.conf'", "other files are not read"),
-        (assignments, "shared_buffers", "is no setting: write name = value"),
+        (assignments, "shared_buffers", "is not a setting: write name = value"),
         (assignments, "a = 'b", "No closing quotation"),
         (directives, "hz\t5\x07", "no control characters"),
     ],
@@ -144,7 +144,7 @@ def test_what_is_not_understood_is_refused(tmp_path, read, text, said):
     ("content", "said"),
     [
         (None, "no such file"),
-        (b"\xff\xfe", "is no text in UTF-8"),
+        (b"\xff\xfe", "is not UTF-8 text"),
         (b"x" * (MOST_BYTES + 1), "has more than 1,048,576 bytes"),
     ],
 )

@@ -239,7 +239,7 @@ def test_an_empty_jar_is_told_with_the_command_that_gets_it_anew(monkeypatch, tm
 
 def test_where_nobody_answers_it_is_said(launch):
     pytest.importorskip("cassandra")
-    with pytest.raises(UserError, match="nobody answers there"):
+    with pytest.raises(UserError, match="no server answers there"):
         system("cassandra://127.0.0.1:1").start(launch)
 
 

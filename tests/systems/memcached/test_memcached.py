@@ -49,7 +49,7 @@ def test_attached_it_is_read(started):
 
 
 def test_where_nobody_answers_it_is_said(started):
-    with pytest.raises(UserError, match="nobody answers there"):
+    with pytest.raises(UserError, match="no server answers there"):
         started("memcached://127.0.0.1:1")
 
 

@@ -39,7 +39,7 @@ def test_what_is_not_acknowledged_is_of_the_lowest_class():
 
 
 def test_where_nobody_answers_it_is_said(launch):
-    with pytest.raises(UserError, match=r"nobody answers there .*refused"):
+    with pytest.raises(UserError, match=r"no server answers there .*refused"):
         system("mongodb://127.0.0.1:1/d").start(launch)
 
 

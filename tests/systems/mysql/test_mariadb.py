@@ -128,7 +128,7 @@ def test_a_wrong_password_is_said_without_it(started):
 
 
 def test_where_nobody_answers_it_is_said(started):
-    with pytest.raises(UserError, match="nobody answers there"):
+    with pytest.raises(UserError, match="no server answers there"):
         started("mysql://u@127.0.0.1:1/d")
 
 

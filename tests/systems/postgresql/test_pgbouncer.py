@@ -18,7 +18,7 @@ def pooler(text):
         ("pgbouncer?pool_mode=statement", "give one of session, transaction"),
         ("pgbouncer?listen_port=1", "dbdyno sets 'listen_port'"),
         ("pgbouncer?auth_type=trust", "dbdyno sets 'auth_type'"),
-        ("pgbouncer?pool-mode=session", "is no setting of PgBouncer"),
+        ("pgbouncer?pool-mode=session", "is not a setting of PgBouncer"),
     ],
 )
 def test_settings_that_it_cannot_have_are_refused(text, said):

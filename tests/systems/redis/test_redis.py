@@ -133,7 +133,7 @@ def test_keys_of_somebody_else_behind_the_rows_are_not_removed(started):
 
 
 def test_where_nobody_answers_it_is_said(started):
-    with pytest.raises(UserError, match="nobody answers there"):
+    with pytest.raises(UserError, match="no server answers there"):
         started("redis://127.0.0.1:1/0")
 
 

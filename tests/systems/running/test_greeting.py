@@ -20,7 +20,7 @@ def test_other_servers_are_named(name):
     assert greeting_error(hostile.silent, name).startswith("accepts the connection and sends nothing")
     assert greeting_error(hostile.closes, name).startswith("closes the connection without speaking")
     assert greeting_error(hostile.says(b"\x03\x02\x01?"), name) == (
-        f"answers what is not {name}, beginning with b'\\x03\\x02\\x01?': check the port"
+        f"does not speak {name}, its answer begins with b'\\x03\\x02\\x01?': check the port"
     )
 
 

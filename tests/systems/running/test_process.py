@@ -114,7 +114,7 @@ def test_a_server_that_ends_is_quoted(directory, launch):
     ("content", "said"),
     [
         (b"", "is broken: the file is empty"),
-        (b"hello", "is broken: it is no program"),
+        (b"hello", "is broken: it is not a program"),
         (b"\x7fELF" + bytes(60), "is broken, or a program for another processor"),
     ],
 )
@@ -127,7 +127,7 @@ def test_a_program_that_is_none_is_told(content, said, directory, launch, tmp_pa
     with pytest.raises(UserError, match=f"{program} {said}"):
         run_to_end(["env", "A=b", str(program)], directory.path, tmp_path / "log")
     program.chmod(0o644)
-    with pytest.raises(UserError, match=f"{program} is not there, or is no program"):
+    with pytest.raises(UserError, match=f"{program} is not there, or is not a program"):
         ServerProcess("broken", [str(program)], directory, launch)
 
 

@@ -44,7 +44,7 @@ def test_what_a_url_asks_for(other_authority):
     [
         ("mysql://h/d?tls=on", "tls = 'on': give one of off, required, verify-ca, verify"),
         ("postgresql://h/d?sslmode=prefer", "sslmode = 'prefer': give one of disable, require"),
-        ("mysql://h/d?tls=required&tls_ca=/ca.pem", "looks at no certificate: leave tls_ca out"),
+        ("mysql://h/d?tls=required&tls_ca=/ca.pem", "checks no certificate: leave tls_ca out"),
         ("mysql://h/d?tls=verify&tls_ca=/no/ca.pem", "tls_ca = '/no/ca.pem': .*No such file"),
         ("mysql://h/d?tls=verify&socket=/s", "TLS is for TCP"),
         ("rediss://h/0?tls=off", "rediss:// is Redis over TLS"),

@@ -1,5 +1,5 @@
-//! Claims, and the keys that they name: none is written or removed that holds anything but a row of dbdyno's. What is changed is changed
-//! only if it is what it was when it was looked at (`add`, `cas`).
+//! Claims, and the keys that they name: none is written or removed that holds anything but a row of dbdyno's. A key is changed only if
+//! it is as it was when it was read (`add`, `cas`).
 
 use std::ops::Range;
 

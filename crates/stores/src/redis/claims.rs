@@ -1,5 +1,5 @@
-//! Claims, and the keys that they name: none is written or removed that holds anything but a row of dbdyno's. What lies between the look and
-//! the change is watched (`WATCH`), so a change of somebody else's in between undoes ours.
+//! Claims, and the keys that they name: none is written or removed that holds anything but a row of dbdyno's. `WATCH` guards the time
+//! between the read and the change, so somebody else's change in between undoes ours.
 
 use std::ops::Range;
 

@@ -23,7 +23,7 @@ pub enum Asked<'b> {
 /// Decodes a client's message; `each` is given the values of the first column in its filter, one, or those of its `$in`.
 ///
 /// # Errors
-/// The bytes are no command.
+/// The bytes are not a command.
 pub fn request<'b>(bytes: &'b [u8], mut each: impl FnMut(Asked<'b>)) -> Decoded<(Request<'b>, usize)> {
     let Some(message) = message(bytes, 0)? else { return Ok(None) };
     let wrong = || Malformed::expected("a command", bytes);

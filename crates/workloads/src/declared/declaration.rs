@@ -301,7 +301,7 @@ impl ParameterPlan {
             let kind = self.kind()?;
             return Ok((!kind.is_number()).then(|| Column::new("", kind, Source::Letters { salt: 0 })));
         };
-        let (table, column) = name.split_once('.').ok_or_else(|| format!("{name:?} is no table.column"))?;
+        let (table, column) = name.split_once('.').ok_or_else(|| format!("{name:?} is not a table.column"))?;
         let table = &tables[table_of(tables, table)?];
         Ok(Some(table.columns[column_of(table, column)?].clone()))
     }

@@ -112,7 +112,7 @@ def run_copy(context: Context, prepared: Prepared, trial: Trial) -> Outcome:
     facts = replace(facts, ended_unix_s=time.time(), state=state, reason=reason)
     programs = list(prepared.system.copy_tools[tool].programs)
     write_trial(folder, replace(facts, copy=describe(copied, tool, programs, workers)))
-    # What a line about it can say in transactions a second says more in rows.
+    # Rows say more about a copy than transactions.
     rows = sum(copied.rows.values()) if copied.restore else 0
     outcome = Outcome(trial, state, reason, rows, sum(times.values()), {})
     context.listener.trial_ended(outcome)
@@ -142,7 +142,7 @@ def _copy(context: Context, system: System, tool: str, workers: int, log_path: P
             _compare(on, copier, copied)
             copied.compared_s = time.perf_counter() - began
         finally:
-            # What a store that died leaves goes away with its directory.
+            # If the store died, its copy goes away with its directory.
             with suppress(*copier.error):
                 copier.drop()
 

@@ -1,7 +1,7 @@
 """A crash in mid-load: the store is killed, started again on what it left, and asked for all that it acknowledged.
 
-What was acknowledged is in a file that the load client writes and that outlives it (docs/contract.md, `acknowledged`):
-servers are killed under a load client that goes on, embedded stores die with theirs.
+The load client writes the acknowledged writes to a file that outlives it (docs/contract.md, `acknowledged`): servers
+are killed under a load client that goes on, embedded stores die with theirs.
 """
 
 import os
@@ -159,7 +159,7 @@ def run_crash(context: Context, prepared: Prepared, trial: Trial) -> Outcome:
     except DbdynoError as failure:
         state, reason = "failed", str(failure)
     write_trial(folder, replace(facts, ended_unix_s=time.time(), state=state, reason=reason))
-    # What failed when the store was killed is no wrong answer.
+    # An operation that failed when the store was killed is not a wrong answer.
     outcome = Outcome(trial, state, reason, summary.transactions, summary.seconds, {})
     context.listener.trial_ended(outcome)
     return outcome

@@ -21,8 +21,8 @@ T = TypeVar("T")
 class Effort:
     """How long each gauge takes, in seconds: loopback three times that, storage twice.
 
-    with_fio: leave the disk to fio if it is installed. Of runs it is always asked in the same way, so that they can
-    be held against each other.
+    with_fio: leave the disk to fio if it is installed. Runs always measure it in the same way, so that they
+    can be compared.
     """
 
     clock_s: float
@@ -37,13 +37,14 @@ class Effort:
 SHORT = Effort(0.05, 0.2, 0.15, 0.1, 0.2, 0.6, with_fio=False)
 """Before a run: about two seconds, under three."""
 FULL = Effort(0.5, 1.0, 1.0, 1.0, 2.0, 5.0, with_fio=True)
-"""`dbdyno host`: some fifteen seconds."""
+"""`dbdyno host`: about 15 s."""
 
 
 def measure_host(directory: Path, effort: Effort | None = None) -> MeasuredHost:
     """Return what the host does (docs/run-folder.md, environment.json), at first the shortest.
 
-    What cannot be measured is None, and `not_measured` says why. directory: where private servers keep their data.
+    A gauge that cannot be measured is None, and `not_measured` says why. directory: where private servers keep their
+    data.
     """
     effort = effort or SHORT
     began = time.time()

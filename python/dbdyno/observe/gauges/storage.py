@@ -18,7 +18,7 @@ BLOCK_BYTES = 4096
 def measure_storage(directory: Path, seconds: float) -> MeasuredDisk:
     """Return `read_us` of random blocks of 4 KiB, and `flush_us` of overwriting one and fdatasync, each for `seconds`.
 
-    `direct` is False if the file system knows no O_DIRECT: reads then came from memory. The file, of 16 MiB, is
+    `direct` is False if the file system does not support O_DIRECT: reads then came from memory. The file, of 16 MiB, is
     without a name from the first moment. Raises OSError if it cannot be made, or there is no room for it.
     """
     with tempfile.TemporaryFile(dir=directory) as file:

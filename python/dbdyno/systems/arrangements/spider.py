@@ -33,7 +33,7 @@ SPIDER_VARIABLES = (
 
 NOT_OVER_SEVERAL = frozenset({SQL, TRANSACTION, PUT, DELETE, SCAN})
 """Refused with several backends: Spider's partitioned tables answered SQL of oltp with errors, and deletions
-with no row where there was one (10.11.19), so nothing is put or deleted there. What is committed at several is not one
+with no row where there was one (10.11.19), so nothing is put or deleted there. A transaction at several is not one
 commit."""
 
 

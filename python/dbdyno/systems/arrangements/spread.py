@@ -1,6 +1,6 @@
 """Spread: the clients of a trial divided among servers that somebody else runs as one cluster, each holding all rows.
 
-What has the rows divided among its servers is another thing: there the key says which of them is asked.
+This is not sharding: there the rows are divided among the servers, and the key says which of them to ask.
 """
 
 from dbdyno.errors import UserError

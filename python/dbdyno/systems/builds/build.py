@@ -81,8 +81,8 @@ class Build:
         try:
             is_same = identify(self.server) == self.identity
         except OSError as error:
-            return f"{self.server} was removed while the run lasted ({(error.strerror or str(error)).lower()})"
-        return None if is_same else f"{self.server} was replaced by another build while the run lasted"
+            return f"{self.server} was removed during the run ({(error.strerror or str(error)).lower()})"
+        return None if is_same else f"{self.server} was replaced by another build during the run"
 
 
 def find_build(label: str, layout: Layout, given: str) -> Build:
@@ -99,7 +99,7 @@ def find_build(label: str, layout: Layout, given: str) -> Build:
         raise UserError(f"{label}: {error.filename or path}: {(error.strerror or str(error)).lower()}") from None
     if (match := layout.says.search(said)) is None:
         words = " ".join(said.split())[:_SHOWN_CHARACTERS] or "nothing"
-        raise UserError(f"{label}: {server} is no {layout.server}: asked for its version, it says '{words}'")
+        raise UserError(f"{label}: {server} is not {layout.server}: it gives '{words}' as its version")
     return Build(layout, folder, programs, match["version"], said, identity)
 
 

@@ -48,7 +48,7 @@ def read_config(label: str, given: str, read: Reader, reserved: Collection[str])
     except OSError as error:
         raise UserError(f"{label}: config = '{path}': {(error.strerror or str(error)).lower()}") from None
     except UnicodeDecodeError:
-        raise UserError(f"{label}: config = '{path}' is no text in UTF-8") from None
+        raise UserError(f"{label}: config = '{path}' is not UTF-8 text") from None
     except ValueError as error:
         raise UserError(f"{label}: config = '{path}': {error}") from None
     if own := [key for key in settings if plain(key) in reserved]:
@@ -98,7 +98,7 @@ def assignments(lines: Iterable[str]) -> Iterator[tuple[str, str]]:
         if words[0].lower().startswith("include"):
             raise ValueError(f"'{line}': other files are not read: put their settings into this one")
         if len(words) != 2:
-            raise ValueError(f"'{line}' is no setting: write name = value")
+            raise ValueError(f"'{line}' is not a setting: write name = value")
         yield words[0].lower(), words[1]
 
 
@@ -117,7 +117,7 @@ def scalars(*structured: str) -> Reader:
                 continue
             key, colon, value = text.partition(":")
             if not colon or (value and not value.startswith(" ")):
-                raise ValueError(f"'{text}' is no setting: write name: value")
+                raise ValueError(f"'{text}' is not a setting: write name: value")
             if value.strip() or key in structured:
                 yield key, _unquoted(value.strip())
 
@@ -139,7 +139,7 @@ def paths(settings: Mapping[str, str], *kept: str) -> Reader:
             indent = len(line) - len(line.lstrip(" "))
             key, colon, value = text.partition(":")
             if not colon or (value and not value.startswith(" ")) or key.startswith(("-", "\t")):
-                raise ValueError(f"'{text}' is no setting: write name: value")
+                raise ValueError(f"'{text}' is not a setting: write name: value")
             above = [(at, name) for at, name in above if at < indent]
             path = ".".join([*(name for _, name in above), key])
             if not value.strip():
@@ -159,7 +159,7 @@ def elements(path: str) -> Reader:
         try:
             root = ElementTree.fromstring("\n".join(lines))
         except ElementTree.ParseError as error:
-            raise ValueError(f"is no XML: {error}") from None
+            raise ValueError(f"is not XML: {error}") from None
         for element in root.iterfind(f"{path}/*"):
             if len(element):
                 raise ValueError(f"'{element.tag}' has parts, and only settings of one value are read")

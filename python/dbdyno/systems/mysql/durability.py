@@ -10,7 +10,7 @@ _LEVELS = {"1": "D2", "0": "D1", "2": "D1", "3": "D1"}
 def durability_of(engine: str, variables: dict[str, str]) -> Durability:
     """Return what the settings in force promise of an acknowledged write to a table of that engine."""
     if is_tidb(variables.get("version", "")):
-        return Durability("unknown", "TiDB: what it stores in decides that, and it does not show it")
+        return Durability("unknown", "TiDB's storage decides that, and TiDB does not show it")
     match engine.lower():
         case "innodb":
             return _durability_of_innodb(variables)
@@ -35,7 +35,7 @@ def _durability_of_innodb(variables: dict[str, str]) -> Durability:
     # With a binary log, recovery rolls back what that does not have, whatever InnoDB had flushed of it.
     if _LEVELS[flush] == "D2" and variables.get("log_bin") == "ON" and variables.get("sync_binlog") != "1":
         log = f"log_bin=ON sync_binlog={variables.get('sync_binlog')}"
-        return Durability("D1", f"{log}: what the binary log lacks after a crash is rolled back")
+        return Durability("D1", f"{log}: a crash loses the transactions that the binary log lacks")
     # A torn page makes the table unreadable, not the commit late: the class stays, the doubt is said.
     torn = variables.get("innodb_doublewrite", "ON").upper() in ("OFF", "0")
     doubt = ", but innodb_doublewrite=off: a power cut can tear pages" if torn else ""

@@ -83,8 +83,8 @@ class MySQL(MariaDB):
     def base_options(self) -> list[str]:
         """Return the options that a server needs which is not where it was built for.
 
-        `loose`: versions that do not know an option leave it. Of 8.0 the second protocol is shut and the default
-        way to log in is that of all the others, so that versions differ in what is measured only.
+        `loose`: versions that do not know an option leave it. In 8.0 the second protocol is off, and the
+        default login is that of all others, so that versions differ only in what is measured.
         """
         return [
             *options_of(self._there().folder),

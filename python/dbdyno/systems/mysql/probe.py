@@ -1,7 +1,7 @@
 """Counters and waits of a server of the MySQL protocol: its status, InnoDB's figures, its connections' states.
 
-Two questions: once a second for the counters, some times a second for the waits. Where `performance_schema` is on the
-server counts its connections itself, in a quarter of a millisecond for 256 of them; it may be off.
+Two questions: once a second for the counters, some times a second for the waits. If `performance_schema` is on,
+the server itself counts its connections, in a quarter of a millisecond for 256 of them; it may be off.
 """
 
 from __future__ import annotations
@@ -110,7 +110,7 @@ _LOCKED = (
     "SELECT COUNT FROM information_schema.INNODB_METRICS WHERE NAME = 'lock_row_lock_current_waits'",
     "SELECT VARIABLE_VALUE FROM information_schema.GLOBAL_STATUS WHERE VARIABLE_NAME = 'Innodb_row_lock_current_waits'",
 )
-# Which row locks they wait for. MySQL has these since 8.0 in another place, where a join takes 86 ms for 256.
+# The row locks that they wait for. MySQL has these since 8.0 in another place, where a join takes 86 ms for 256.
 _ROW_LOCKS = (
     "SELECT LOCK_TYPE, LOCK_TABLE, LOCK_INDEX, COUNT(*) FROM information_schema.INNODB_TRX "
     "JOIN information_schema.INNODB_LOCKS ON trx_requested_lock_id = LOCK_ID "

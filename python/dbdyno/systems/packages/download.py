@@ -25,7 +25,7 @@ def missing_client(package: Package) -> str | None:
     if package.client == "pip" or shutil.which(package.client):
         return None
     return (
-        f"{package.name} comes by {package.client}, which is not installed: "
+        f"{package.name} is downloaded by {package.client}, which is not installed: "
         f"apt install {_CLIENT_PACKAGES[package.client]}"
     )
 

@@ -15,9 +15,9 @@ from dbdyno.systems.packages.package import Package
 def build(package: Package, folder: Path, progress: Callable[[int], None]) -> Path:
     """Return the program of a package, built in `folder` from the modules that go gets.
 
-    progress: called with the bytes of modules and objects there so far. What was got and compiled before it was cut
-    short is not got and compiled again. Raises UserError if go is missing or too old, RunFailed if it fails, or if the
-    list of sums is another than was seen working; go itself refuses a module that is not the one in that list.
+    progress: called with the bytes of modules and objects there so far. If it was cut short before, it keeps the
+    modules and objects that it has. Raises UserError if go is missing or too old, RunFailed if it fails, or if the list
+    of sums is another than was seen working; go itself refuses a module that is not the one in that list.
     """
     sums = Path(__file__).parent / package.file
     if sum_of(sums) != package.sha256:
@@ -29,7 +29,7 @@ def build(package: Package, folder: Path, progress: Callable[[int], None]) -> Pa
     own = {
         "GOMODCACHE": folder / "modules",
         "GOCACHE": folder / "objects",
-        # What the host has set for its own programs, another Go of another version among it, is not what was seen.
+        # The host's own settings of Go, such as another version, would change what is built.
         "GOFLAGS": "",
         "GOTOOLCHAIN": "local",
         "CGO_ENABLED": "0",

@@ -78,7 +78,7 @@ class PgBouncer(Server):
         self.check_choice("pool_mode", MODES)
         for key, value in self.server_settings.items():
             if not re.fullmatch(r"[a-z_]+", key) or "\n" in value:
-                raise UserError(f"{spec.label}: '{key}' is no setting of PgBouncer")
+                raise UserError(f"{spec.label}: '{key}' is not a setting of PgBouncer")
 
     @classmethod
     def missing(cls) -> str | None:

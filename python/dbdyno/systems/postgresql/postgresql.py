@@ -378,7 +378,7 @@ class PostgreSQL(PostgreSQLServer):
     def _answers(self) -> bool:
         """Return whether this server has written down that it takes connections, where pg_ctl looks too: to ask forks.
 
-        What a server that was killed has left there bears the number of its process, and says that it is ready too.
+        A killed server leaves a file there with its process ID, which says that it is ready, too.
         """
         try:
             lines = (self.directory.path / "data" / "postmaster.pid").read_text().splitlines()

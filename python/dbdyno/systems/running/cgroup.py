@@ -151,8 +151,8 @@ def _writes_in(group: Path, device: str) -> int:
 def limited(pids: list[int], limit: Limit, guard: Guard) -> Iterator[frozenset[Path]]:
     """Limit running processes meanwhile, and yield the groups they are in; afterwards they are as they were.
 
-    What dbdyno has limited already, in a group of its own, is limited further there: version 2 knows one group for all
-    that is limited, so that a process that is put elsewhere would escape its other limits.
+    A process that dbdyno has limited already is limited further in its group. In version 2 a process has one group for
+    all limits, so it would escape the others in a new one.
     Raises UserError if the host does not allow it.
     """
     with contextlib.ExitStack() as stack:

@@ -135,7 +135,7 @@ def main(numbers: list[str]) -> None:
     lines = [connection.Connection(int(number)) for number in numbers]
     modules, subject = pickle.loads(lines[0].recv_bytes())
     for module in modules:
-        # Which driver is missing is said when it is needed.
+        # A missing driver is named when it is needed.
         with suppress(ImportError):
             import_module(module)
     threads = [threading.Thread(target=_serve, args=(line, subject), daemon=True) for line in lines]

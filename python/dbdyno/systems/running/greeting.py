@@ -110,10 +110,12 @@ def _describe(said: bytes, endpoint: Endpoint, name: str) -> str | None:
     if other == "TLS" and endpoint.tls:
         return None
     if other == "TLS":
-        return f"wants TLS, and was asked without: check the port, or ask for TLS (tls=required) if this is {name}"
+        return (
+            f"wants TLS, and the request came without: check the port, or ask for TLS (tls=required) if this is {name}"
+        )
     if other:
         return f"answers {other}, not {name}: check the port"
-    return f"answers what is not {name}, beginning with {said[:_SHOWN_BYTES]!r}: check the port"
+    return f"does not speak {name}, its answer begins with {said[:_SHOWN_BYTES]!r}: check the port"
 
 
 def _listen(endpoint: Endpoint, protocol: Protocol) -> bytes | None:

@@ -388,7 +388,7 @@ def refuse_broken(argv: list[str]) -> None:
     """Raise UserError if a command's program is none that this host can run; a shell would take it for a script."""
     program = next(word for word in argv if not (word == "env" or "=" in word))
     if (path := find_program(program)) is None:
-        raise UserError(f"{program} is not there, or is no program; install it again")
+        raise UserError(f"{program} is not there, or is not a program; install it again")
     with Path(path).open("rb") as file:
         begin = file.read(_ELF_MACHINE.stop)
     with Path("/proc/self/exe").open("rb") as file:
@@ -399,7 +399,7 @@ def refuse_broken(argv: list[str]) -> None:
         if begin[_ELF_MACHINE] != ours[_ELF_MACHINE]:
             raise UserError(f"{path} is broken, or a program for another processor; install it again")
     elif not begin.startswith(b"#!"):
-        raise UserError(f"{path} is broken: it is no program; install it again")
+        raise UserError(f"{path} is broken: it is not a program; install it again")
 
 
 def feed(process: subprocess.Popen[bytes], text: str) -> None:

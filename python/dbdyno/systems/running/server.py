@@ -28,7 +28,7 @@ class Server(System):
     build: the one it is started from, if it was named by its path. config: the user's file of settings, if any.
     own_settings: those that are dbdyno's and not the server's. protocol: what it is called in messages.
     driver_modules: those that load its driver; a child process does that before its memory is limited.
-    Where it can be started again, `start` sets `_run`, and `_answers` says whether it is ready.
+    If it can be started again, `start` sets `_run`, and `_answers` says whether it is ready.
     """
 
     endpoint: Endpoint

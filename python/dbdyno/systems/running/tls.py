@@ -102,7 +102,7 @@ def attached_tls(spec: SystemSpec) -> Tls | None:
     if asked not in ("off", *_VERIFY):
         raise UserError(f"{spec.label}: tls = '{asked}': give one of off, {', '.join(_VERIFY)}")
     if authorities and asked in ("off", "required"):
-        raise UserError(f"{spec.label}: tls={asked} looks at no certificate: leave tls_ca out, or say tls=verify")
+        raise UserError(f"{spec.label}: tls={asked} checks no certificate: leave tls_ca out, or say tls=verify")
     if asked == "off":
         return None
     if spec.url and spec.url.socket:
