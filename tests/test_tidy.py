@@ -17,6 +17,7 @@ from tidy_rules.lines import UNWRAPS, absences, banned_lines, unwraps
 from tidy_rules.names import module_names, vague_names
 from tidy_rules.places import TESTED_ELSEWHERE, declared_dependencies, links, mirrored_tests, shipped_experiments
 from tidy_rules.prose import (
+    decisions,
     line_widths,
     longest_sentences,
     references,
@@ -34,6 +35,7 @@ RULES: tuple[Rule, ...] = (
     crate_direction,
     dead_python,
     dead_rust,
+    decisions,
     declared_dependencies,
     docstring_openings,
     file_length,
@@ -247,6 +249,12 @@ BAD = (
         "crates/model/src/a.rs",
         "//! As docs/gone.md has it.",
         ":1: there is no such document: docs/gone.md",
+    ),
+    Bad(
+        decisions,
+        "docs/decisions/a.md",
+        "# A\n\n## B\n\n**Context.** C.\n\n**Decision.** D.\n",
+        ": 'B' lacks Alternatives",
     ),
     Bad(references, "python/dbdyno/a.py", '"""As docs/plan.md, section 2."""', ":1: docs/plan.md has no section 2"),
     Bad(references, "crates/a.rs", "/// docs/plan.md,\n/// section 1.3", ":1: docs/plan.md has no section 1.3"),

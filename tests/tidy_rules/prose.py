@@ -67,6 +67,15 @@ def sentence_lengths(house: House) -> Iterator[str]:
 LONGEST = 30
 
 
+def decisions(house: House) -> Iterator[str]:
+    """A decision has its context, the decision and its alternatives; figures if it was measured."""
+    for path in house.paths("docs/decisions/*.md"):
+        for section in house.text(path).split("\n## ")[1:]:
+            lacking = [part for part in ("Context", "Decision", "Alternatives") if f"**{part}.**" not in section]
+            if lacking and "**" in section:
+                yield f"{path}: '{section.splitlines()[0]}' lacks {', '.join(lacking)}"
+
+
 def longest_sentences(house: House) -> Iterator[str]:
     """No sentence of a document has more than LONGEST words; figures are not counted."""
     for path in house.paths(*MARKDOWN):
