@@ -47,7 +47,7 @@ def test_acknowledged_pairs_that_are_not_there_are_counted(tmp_path):
     ("promised", "has", "verdict", "said"),
     [
         (True, versions(3, 5), "kept", "the replica holds the same rows; promised by sync=1"),
-        (False, versions(3, 5), "nothing promised", "the same; not promised by sync=1"),
+        (False, versions(3, 5), "nothing promised", "the same rows; not promised by sync=1"),
         (True, versions(3, 4), "broken", "BROKE its promise: the replica lacks 1 writes that the store has and has 0"),
         (False, versions(3, 7), "nothing promised", "debit 2 (version 5 in the store, version 7 there)"),
         (True, nothing_of({"debit": 2}), "broken", "lacks 10 writes that the store has"),

@@ -46,7 +46,7 @@ def test_a_limit_is_text():
     [
         ("precise", 1, "a percentage is text"),
         ("precise", "0%", "no number of trials"),
-        ("until_flat", "0%", "never flat"),
+        ("until_flat", "0%", "no measured curve is flat"),
         ("until_flat", "60%", "at most 50%"),
     ],
 )

@@ -149,7 +149,7 @@ def test_a_sweep_without_an_end_has_one_all_the_same():
 
 
 @pytest.mark.parametrize(
-    ("share", "why"), [("0%", "never flat"), ("51%", "at most 50%: with more"), ("3", "no percent")]
+    ("share", "why"), [("0%", "no measured curve is flat"), ("51%", "at most 50%: with more"), ("3", "not a percent")]
 )
 def test_how_flat_is_flat(share, why):
     with pytest.raises(ValidationError, match=why):

@@ -69,8 +69,8 @@ def read_percent(value: Any, info: ValidationInfo) -> float:
     if not isinstance(value, str):
         raise ValueError(f'a percentage is text, e.g. {info.field_name} = "1%"')
     if not (share := parse_percent(value)):
-        why = {"until_flat": "give more than 0 %: no measured curve is flat to within 0 %"}.get(
-            str(info.field_name), "give more than 0 %: no number of trials confirms a difference of 0 %"
+        why = {"until_flat": "no measured curve is flat to within 0 %"}.get(
+            str(info.field_name), "no number of trials confirms a difference of 0 %"
         )
         raise ValueError(f"{why}: give a share such as 2%")
     if info.field_name == "until_flat" and share > MOST_FLAT:
