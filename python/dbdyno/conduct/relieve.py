@@ -45,7 +45,7 @@ def change_of(system: System, plan: Plan, trial: Trial, limit: str) -> Change:
         delay_us = round(plan.network_delay_us * LONGER)
         how = f"an injected delay of {delay_us:,} µs instead of {plan.network_delay_us:,} µs"
         return Change(limit, how, replace(plan, network_delay_us=delay_us), nullcontext, grows=False)
-    if limit == NETWORK:
+    if changeable is Changeable.DELAY:
         raise UserError(why_not_narrowed(system))
     if system.spec.attached:
         raise UserError("dbdyno did not start the server, so it changes none of its settings")
