@@ -9,6 +9,7 @@ from dbdyno.conduct.resolve import resolve, try_out
 from dbdyno.conduct.run import conduct
 from dbdyno.errors import RunFailed, UserError
 from dbdyno.experiment.read import read_experiment
+from dbdyno.experiment.system_spec import parse_system
 from dbdyno.hosts import limits
 from dbdyno.systems import ARRANGEMENTS, SYSTEMS
 from helpers import experiment
@@ -91,6 +92,24 @@ def test_the_line_that_asks_for_what_a_store_lacks_is_named(tmp_path, system, op
     with pytest.raises(UserError) as caught:
         conduct(read_experiment(str(file)), "a test", tmp_path / "runs", Listener())
     assert str(caught.value).startswith(f"{file}: line {line}: the workload 'log' needs to ")
+
+
+@pytest.mark.parametrize(
+    ("system", "why"),
+    [
+        ("cassandra", "it hashes keys to nodes, so they have no order"),
+        ("tokyocabinet", "a hash has no order of keys; type=tree has one"),
+        ("kyotocabinet", "a hash has no order of keys; type=tree has one"),
+        ("tkrzw", "a hash has no order of keys; type=tree has one"),
+    ],
+)
+def test_why_keys_cannot_be_scanned_is_said(system, why):
+    ycsb = read_experiment("ycsb").experiment.model_copy(update={"system": [parse_system(system)]})
+    with pytest.raises(UserError) as caught:
+        resolve(ycsb)
+    said = str(caught.value)
+    assert "the workload 'ycsb-e' needs to read rows in the order of their keys" in said
+    assert f"cannot do ({why}); " in said and "ferretdb" in said
 
 
 @pytest.mark.parametrize("workload", ["point-get", "game"])

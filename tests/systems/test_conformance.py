@@ -159,6 +159,9 @@ def put_through(text, launch):
             alone = ONE_CLIENT if workload == "point-update" and text in LOSES_ADDITIONS else {}
             outcomes_by_case[workload] = execute(store, workload, ALL_PHASES, options=options, **PATIENT, **alone)
         can = [verb for verb, operation in COME_AND_GO.items() if operation in store.operations]
+        if "delete" in can:
+            options = coming_and_going(["delete"])
+            outcomes_by_case["delete"] = execute(store, "declared", ALL_PHASES, options=options, **PATIENT)
         alone = ONE_CLIENT if text in TEARS_ROWS else {}
         options = coming_and_going(can)
         outcomes_by_case["come and go"] = execute(store, "declared", ALL_PHASES, options=options, **PATIENT, **alone)
@@ -258,6 +261,20 @@ def test_rows_are_put_deleted_and_scanned_or_that_is_refused_before_the_start(ou
         reason = refused.of("end")[0]["reason"]
         # The load client does not know what an engine cannot do: the experiment is refused before it starts.
         assert text in ENGINES or (refused.status == 2 and f"cannot do the step {verb}_thing" in reason)
+
+
+@pytest.mark.parametrize("text", each(*STORES))
+def test_deletions_are_counted_or_said_to_be_unknown(outcome, text):
+    if DELETE not in system(text).operations:
+        return
+    done = outcome(text, "delete")
+    assert done.status == 0 and done.of("total")[0]["operations"]["delete"]["completed"], done.of("end")
+    (grown,) = (check for check in done.of("check") if check["name"] == "rows added to thing")
+    assert grown["found"] < 0
+    if text.startswith("cassandra"):
+        assert grown["ok"] is None and "does not say whether the row was there" in grown["note"]
+    else:
+        assert grown["ok"] is True, grown
 
 
 @pytest.mark.parametrize("text", each(*STORES))

@@ -53,9 +53,12 @@ fn refusal(schema: &Schema, kind: &str, step: &Step) -> String {
         return format!("{kind} cannot do the step {step_name}: {operation}");
     }
     let table = schema.table_of_operation(step.operation);
-    let is_indexed = matches!(step.operation, Operation::Insert { .. }) && !table.indexes.is_empty();
-    let indexed = if is_indexed { ", which has indexes" } else { "" };
-    format!("{kind} cannot do the step {step_name}: {operation} on {}{indexed}", table.name)
+    let why = match step.operation {
+        Operation::Insert { .. } if !table.indexes.is_empty() => ", which has indexes",
+        Operation::Update { table } if schema.has_deletions(table) => ", whose rows are deleted",
+        _ => "",
+    };
+    format!("{kind} cannot do the step {step_name}: {operation} on {}{why}", table.name)
 }
 
 #[cfg(test)]
@@ -154,6 +157,25 @@ pub mod tests {
         }
         let aside = format!(r#"{{"kind": "cache-aside", "cache": {REDIS}, "store": {sqlite}}}"#);
         assert!(refusal(&aside, delete).unwrap().starts_with("cache-aside cannot"));
+    }
+
+    #[test]
+    fn what_has_no_order_of_keys_or_no_word_for_it_is_refused() {
+        let (put, delete) = (Operation::Put { table: 0, ttl_s: 0 }, Operation::Delete { table: 0 });
+        let (scan, update) = (Operation::Scan { table: 0 }, Operation::Update { table: 0 });
+        let of_cassandra = r#""cassandra", "keyspace": "k", "consistency": "ONE", "replication_factor": 1"#;
+        let cassandra = REDIS.replace("\"redis\"", of_cassandra);
+        assert_eq!((refusal(&cassandra, put), refusal(&cassandra, delete)), (None, None));
+        assert_eq!(refusal(&cassandra, scan).unwrap(), "cassandra cannot do the step s: scan on bm");
+        let part_of_a_row = refusal_of(&cassandra, &[delete, update], vec![]).unwrap();
+        assert_eq!(part_of_a_row, "cassandra cannot do the step s: update on bm, whose rows are deleted");
+        let mongodb = REDIS.replace("\"redis\"", "\"mongodb\", \"database\": \"d\"");
+        assert!([put, delete, scan].iter().all(|&operation| refusal(&mongodb, operation).is_none()));
+        let address =
+            r#""address": {"unix": "/r"}, "write_address": {"unix": "/w"}, "password": null, "database": "d""#;
+        let handlersocket = format!(r#"{{"kind": "handlersocket", {address}, "sql": null}}"#);
+        assert_eq!((refusal(&handlersocket, delete), refusal(&handlersocket, scan)), (None, None));
+        assert_eq!(refusal(&handlersocket, put).unwrap(), "handlersocket cannot do the step s: put on bm");
     }
 
     #[test]

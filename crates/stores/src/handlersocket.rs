@@ -39,9 +39,9 @@ impl StoreConfig for HandlersocketConfig {
     const CONNECTIONS: u64 = 2;
     type Store = Handlersocket;
 
+    /// Its protocol changes rows that are there, and inserts those that are not: it has no request for either.
     fn can_do(&self, _: &Schema, operation: Operation) -> bool {
-        use Operation::{Delete, Put, Scan};
-        operation.has_table() && !matches!(operation, Put { .. } | Delete { .. } | Scan { .. })
+        operation.has_table() && !matches!(operation, Operation::Put { .. })
     }
 
     fn can_pipeline(&self, _: &Schema) -> bool {
@@ -217,11 +217,13 @@ impl Handlersocket {
 }
 
 fn is_write(operation: Operation) -> bool {
-    matches!(operation, Operation::Update { .. } | Operation::Insert { .. } | Operation::Add { .. })
+    use Operation::{Add, Delete, Insert, Update};
+    matches!(operation, Update { .. } | Insert { .. } | Add { .. } | Delete { .. })
 }
 
 fn is_read(operation: Operation) -> bool {
-    matches!(operation, Operation::Get { .. } | Operation::GetMany { .. } | Operation::Find { .. })
+    use Operation::{Find, Get, GetMany, Scan};
+    matches!(operation, Get { .. } | GetMany { .. } | Find { .. } | Scan { .. })
 }
 
 /// No step that needs the connection was there when the session was opened.
@@ -364,6 +366,26 @@ impl Session for HandlersocketSession {
         let row = Param::Int(key as i64);
         let changed = self.write(|out, made| wire::change(out, step, row, Change::Set, params(made))).await?;
         Ok(changed > 0)
+    }
+
+    #[inline]
+    async fn delete(&mut self, step: usize, key: u64) -> Result<bool, Failure> {
+        let (row, none) = (Param::Int(key as i64), std::iter::empty());
+        Ok(self.write(|out, _| wire::change(out, step, row, Change::Delete, none)).await? > 0)
+    }
+
+    async fn scan(&mut self, step: usize, first: u64, most: u64, each: &mut dyn FnMut(Row<'_>)) -> Result<(), Failure> {
+        if !self.is_ready {
+            self.open_indexes().await?;
+        }
+        let Self { store, reading, found_rows, .. } = self;
+        let table = store.schema.table_of_operation(store.schema.steps[step].operation);
+        let exchange = reading.as_mut().ok_or_else(not_connected)?;
+        wire::scan(exchange.begin(), step, Param::Int(first as i64), most as i64);
+        exchange.ask(|bytes| found_rows.decode(bytes, table)).await??;
+        let bytes = found_rows.bytes(exchange.bytes());
+        found_rows.fields.chunks_exact(table.columns.len()).for_each(|fields| each(Row::new(bytes, fields)));
+        Ok(())
     }
 
     #[inline]

@@ -22,6 +22,11 @@ impl Schema {
         &self.tables[operation.table()]
     }
 
+    /// Returns whether rows of a table are deleted.
+    pub(crate) fn has_deletions(&self, table: usize) -> bool {
+        self.steps.iter().any(|step| step.operation == Operation::Delete { table })
+    }
+
     /// The kinds of the parameters of a step's statement.
     pub(crate) fn parameter_kinds(&self, step: usize) -> Vec<Kind> {
         let operation = self.steps[step].operation;

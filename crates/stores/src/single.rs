@@ -121,6 +121,10 @@ impl SingleConfig {
         each!(self, config => config.is_acknowledging())
     }
 
+    pub fn tells_deletions(&self) -> bool {
+        each!(self, config => config.tells_deletions())
+    }
+
     pub fn layout(&self, schema: &Schema) -> Option<&'static str> {
         each!(self, config => config.layout(schema))
     }

@@ -31,6 +31,7 @@ pub struct Store {
     is_embedded: bool,
     can_pipeline: bool,
     is_acknowledging: bool,
+    tells_deletions: bool,
     layout: Option<&'static str>,
     single: Single,
     cache: Option<Front>,
@@ -81,6 +82,7 @@ impl Store {
             is_embedded: config.is_embedded(),
             can_pipeline: cache.is_none() && store.can_pipeline(&schema),
             is_acknowledging: store.is_acknowledging(),
+            tells_deletions: store.tells_deletions(),
             layout: store.layout(&schema),
             single: store.store(&context)?,
             cache,
@@ -114,6 +116,11 @@ impl Store {
     /// Returns whether writes are answered, so that what was done can be held against what was counted.
     pub fn is_acknowledging(&self) -> bool {
         self.is_acknowledging
+    }
+
+    /// Returns whether a deletion says if the row was there.
+    pub fn tells_deletions(&self) -> bool {
+        self.tells_deletions
     }
 
     /// How the store holds a row, if it has a choice.

@@ -50,6 +50,11 @@ pub trait StoreConfig: DeserializeOwned {
         true
     }
 
+    /// Returns whether a deletion says if the row was there.
+    fn tells_deletions(&self) -> bool {
+        true
+    }
+
     /// How it holds a row, if it has a choice.
     fn layout(&self, _schema: &Schema) -> Option<&'static str> {
         None

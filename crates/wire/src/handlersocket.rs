@@ -172,20 +172,34 @@ pub fn find_many<'a>(out: &mut Vec<u8>, id: usize, values: impl ExactSizeIterato
     out.push(NEWLINE);
 }
 
-/// The change of a row's columns.
+/// Appends the request for `most` rows in the index's order, from the first on that has this value or a greater one.
+pub fn scan(out: &mut Vec<u8>, id: usize, first: Param<'_>, most: i64) {
+    put_decimal(out, id);
+    out.extend_from_slice(b"\t>=\t1");
+    put_all(out, [first, Param::Int(most), Param::Int(0)].into_iter());
+    out.push(NEWLINE);
+}
+
+/// The change of a row.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Change {
     Set,
     Add,
+    Delete,
 }
 
-/// Appends the request that changes the opened columns of the row whose first column of the index has this value.
+/// Appends the request that changes the opened columns of, or deletes, the row whose first column of the index has this value.
 #[inline]
 pub fn change<'a>(out: &mut Vec<u8>, id: usize, row: Param<'_>, how: Change, values: impl Iterator<Item = Param<'a>>) {
     put_decimal(out, id);
     out.extend_from_slice(b"\t=\t1\t");
     put(out, row);
-    out.extend_from_slice(if how == Change::Set { b"\t1\t0\tU" } else { b"\t1\t0\t+" });
+    out.extend_from_slice(b"\t1\t0\t");
+    out.push(match how {
+        Change::Set => b'U',
+        Change::Add => b'+',
+        Change::Delete => b'D',
+    });
     put_all(out, values);
     out.push(NEWLINE);
 }
@@ -247,9 +261,12 @@ mod tests {
         find_many(&mut out, 3, [Param::Int(1), Param::Int(20)].into_iter());
         change(&mut out, 3, Param::Int(7), Change::Set, [Param::Text(b""), Param::Int(-1)].into_iter());
         change(&mut out, 3, Param::Int(7), Change::Add, [Param::Int(1)].into_iter());
+        change(&mut out, 3, Param::Int(7), Change::Delete, std::iter::empty());
         insert(&mut out, 3, [Param::Int(7), Param::Text(b"x")].into_iter());
+        scan(&mut out, 3, Param::Int(7), 100);
         let expected = "A\t1\tabc\nP\t3\td\tdbdyno_bm\tPRIMARY\tid,c\n3\t=\t1\t42\n3\t=\t1\ta\x01Ib\x01@\n\
-            3\t=\t1\t\t2\t0\t@\t0\t2\t1\t20\n3\t=\t1\t7\t1\t0\tU\t\t-1\n3\t=\t1\t7\t1\t0\t+\t1\n3\t+\t2\t7\tx\n";
+            3\t=\t1\t\t2\t0\t@\t0\t2\t1\t20\n3\t=\t1\t7\t1\t0\tU\t\t-1\n3\t=\t1\t7\t1\t0\t+\t1\n\
+            3\t=\t1\t7\t1\t0\tD\n3\t+\t2\t7\tx\n3\t>=\t1\t7\t100\t0\n";
         assert_eq!(out.escape_ascii().to_string(), expected.as_bytes().escape_ascii().to_string());
     }
 

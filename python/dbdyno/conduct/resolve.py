@@ -114,9 +114,10 @@ def _check_operations(workload: WorkloadSpec, system: System) -> None:
         # If other settings could do it, these are named too.
         spec = system.spec
         whose = format_system(spec) if spec.name in able else spec.label
+        why = "".join(f" ({system.reasons[operation]})" for operation in lacking if operation in system.reasons)
         raise CannotDo(
             f"the workload '{workload}' needs to {' and to '.join(WORDS[operation] for operation in lacking)}, which "
-            f"'{whose}' cannot do; {', '.join(able)} can",
+            f"'{whose}' cannot do{why}; {', '.join(able)} can",
             workload.definition.name,
             lacking[0],
         )

@@ -110,6 +110,7 @@ class System(ABC):
     """One configuration of one system, from start to stop.
 
     name: as in an experiment. what: one line for a person. operations: the logical operations its store can do.
+    reasons: why it cannot do one that a reader may expect of it.
     libraries: the client libraries that can drive it beside the native client (`dbdyno.experiment.clients`).
     embedded: True if it runs inside the load client and has no server.
     room: settings that can be a share of the data, such as `25%`, by name.
@@ -136,6 +137,7 @@ class System(ABC):
     name: ClassVar[str]
     what: ClassVar[str]
     operations: frozenset[str]
+    reasons: ClassVar[Mapping[str, str]] = {}
     libraries: ClassVar[tuple[str, ...]] = ()
     embedded: bool = False
     room: ClassVar[Mapping[str, Room]] = {}

@@ -59,7 +59,7 @@ impl Answerer for Handlersocket {
         let word = |i: usize| self.words.get(i).map_or(&[][..], |&(start, end)| &bytes[start..end]);
         match (word(0), word(1), word(WHAT)) {
             (b"A" | b"P", ..) | (_, b"+", _) => wire::values(out, 1, std::iter::empty()),
-            (_, b"=", b"U" | b"+") => wire::values(out, 1, std::iter::once(Param::Int(1))),
+            (_, b"=", b"U" | b"+" | b"D") => wire::values(out, 1, std::iter::once(Param::Int(1))),
             _ => self.find(bytes, out)?,
         }
         Ok(Some(end))

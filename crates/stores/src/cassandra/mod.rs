@@ -9,7 +9,7 @@ use std::rc::Rc;
 use std::sync::OnceLock;
 use std::sync::atomic::{AtomicUsize, Ordering};
 
-use dbdyno_model::{Dialect, Failure, Field, Kind, Operation, Row, RowBuffer, Session, Value};
+use dbdyno_model::{Dialect, Failure, Field, Kind, Operation, Row, RowBuffer, Session, Step, Value};
 use dbdyno_net::Reactor;
 use dbdyno_wire::cql::{self as wire, Answer, Consistency, LoginStep, Prepared, ServerError};
 use dbdyno_wire::{Param, TextRows};
@@ -62,7 +62,12 @@ pub struct Cluster {
 
 /// The statement of a step as it is prepared, its tables in their keyspace.
 pub fn cql(schema: &Schema, keyspace: &str, step: usize) -> String {
-    qualified(&statement(schema, &schema.steps[step], DIALECT), keyspace)
+    let step = match schema.steps[step].operation {
+        // An INSERT replaces the row that is there.
+        Operation::Put { table, .. } => &Step::new("put", Operation::Insert { table }),
+        _ => &schema.steps[step],
+    };
+    qualified(&statement(schema, step, DIALECT), keyspace)
 }
 
 fn qualified(statement: &str, keyspace: &str) -> String {
@@ -317,6 +322,17 @@ impl CassandraSession {
         }
     }
 
+    #[inline]
+    async fn write_row(&mut self, step: usize, key: u64, version: u64) -> Result<bool, Failure> {
+        let store = Rc::clone(&self.store);
+        let table = store.schema.table_of_operation(store.schema.steps[step].operation);
+        let mut generated = std::mem::take(&mut self.generated);
+        table.generate(key, version, &mut generated);
+        let result = self.write(self.node_of(key), step, params(table.columns.iter(), generated.row())).await;
+        self.generated = generated;
+        result
+    }
+
     async fn read_many(
         &mut self,
         step: usize,
@@ -374,13 +390,17 @@ impl Session for CassandraSession {
 
     #[inline]
     async fn insert(&mut self, step: usize, key: u64) -> Result<bool, Failure> {
-        let store = Rc::clone(&self.store);
-        let table = store.schema.table_of_operation(store.schema.steps[step].operation);
-        let mut generated = std::mem::take(&mut self.generated);
-        table.generate(key, 0, &mut generated);
-        let result = self.write(self.node_of(key), step, params(table.columns.iter(), generated.row())).await;
-        self.generated = generated;
-        result
+        self.write_row(step, key, 0).await
+    }
+
+    #[inline]
+    async fn put(&mut self, step: usize, key: u64, version: u64) -> Result<(), Failure> {
+        self.write_row(step, key, version).await.map(drop)
+    }
+
+    #[inline]
+    async fn delete(&mut self, step: usize, key: u64) -> Result<bool, Failure> {
+        self.write(self.node_of(key), step, std::iter::once(Param::Int(key as i64))).await
     }
 
     async fn add(&mut self, _step: usize, _key: u64, _delta: i64) -> Result<bool, Failure> {

@@ -11,7 +11,7 @@ use serde::Deserialize;
 
 use crate::Schema;
 use crate::effective_settings::{EffectiveSettings, version_text};
-use crate::embedded::{Access, Addition, Capabilities, Engine, Rows};
+use crate::embedded::{Access, Addition, Capabilities, Engine, Rows, Scanned};
 use crate::embedded_options::{Commit, Structure};
 use crate::library::{Handle, Library, bytes_at, c_path, failure, functions, text_at};
 
@@ -49,7 +49,14 @@ functions!(Functions {
     fn endtran(Handle, c_int) -> c_int;
     fn clear(Handle) -> c_int;
     fn count(Handle) -> i64;
+    fn cursor(Handle) -> Handle;
     fn status(Handle) -> *mut c_char;
+});
+
+functions!(Cursor {
+    fn del(Handle);
+    fn jumpkey(Handle, *const u8, usize) -> c_int;
+    fn accept(Handle, OnFull, *mut c_void, c_int, c_int) -> c_int;
 });
 
 functions!(Memory {
@@ -64,6 +71,7 @@ const NO_RECORD: c_int = 7;
 
 pub struct Kyotocabinet {
     c: Functions,
+    cursor: Cursor,
     /// A visitor returns this to change nothing.
     nothing: *const u8,
     sync: Commit,
@@ -83,13 +91,14 @@ impl Kyotocabinet {
     /// In words for the user.
     pub fn new(config: &KyotocabinetConfig, schema: &Schema) -> Result<Self, String> {
         // SAFETY: the plan names the library of Kyoto Cabinet, whose functions have had these types since 1.2.
-        let (c, memory, nothing, effective_settings) = unsafe {
+        let (c, cursor, memory, nothing, effective_settings) = unsafe {
             let library = Library::load(&config.library)?;
             let (c, memory) = (Functions::find(&library, "kcdb")?, Memory::find(&library, "kc")?);
             let effective_settings = EffectiveSettings::of_version(version_text(&library, "KCVERSION")?);
-            (c, memory, *library.find::<*const *const u8>("KCVISNOP")?, effective_settings)
+            let cursor = Cursor::find(&library, "kccur")?;
+            (c, cursor, memory, *library.find::<*const *const u8>("KCVISNOP")?, effective_settings)
         };
-        let mut all = Self { c, nothing, sync: config.sync, tables: vec![], effective_settings };
+        let mut all = Self { c, cursor, nothing, sync: config.sync, tables: vec![], effective_settings };
         for table in &schema.tables {
             // SAFETY: it is new, and deleted by `drop`.
             let handle = unsafe { (c.new)() };
@@ -204,7 +213,9 @@ impl Drop for Kyotocabinet {
 }
 
 impl Kyotocabinet {
-    pub const CAPABILITIES: Capabilities = Capabilities::PLAIN;
+    pub fn capabilities(config: &KyotocabinetConfig) -> Capabilities {
+        Capabilities { can_scan: config.structure == Structure::Tree, ..Capabilities::PLAIN }
+    }
 }
 
 impl Engine for Kyotocabinet {
@@ -362,6 +373,36 @@ impl Access for KyotocabinetAccess {
                 engine.check(handle, is_done).map(|()| true)
             }
         })
+    }
+
+    fn scan(&mut self, table: usize, first: &[u8], most: u64, each: &mut Scanned<'_>) -> Result<(), Failure> {
+        let Kyotocabinet { c, cursor: of_cursor, nothing, tables, .. } = &*self.engine;
+        let mut result = Ok(());
+        let mut hand_over = |value: &[u8]| {
+            if result.is_ok() {
+                result = each(value);
+            }
+        };
+        let mut visiting = Visiting { each: &mut hand_over, nothing: *nothing };
+        let given = (&raw mut visiting).cast();
+        // SAFETY: the database is open, the cursor is deleted once, and `visit` is called only before `accept` returns.
+        let (is_done, code) = unsafe {
+            let cursor = (c.cursor)(tables[table]);
+            let mut is_done = (of_cursor.jumpkey)(cursor, first.as_ptr(), first.len());
+            for _ in 0..most {
+                if is_done != 0 {
+                    is_done = (of_cursor.accept)(cursor, visit, given, 0, 1);
+                }
+            }
+            let code = (c.ecode)(tables[table]);
+            (of_cursor.del)(cursor);
+            (is_done, code)
+        };
+        // Behind the last row there is none.
+        if code != NO_RECORD {
+            self.engine.check(tables[table], is_done).map_err(failure)?;
+        }
+        result
     }
 
     fn add(&mut self, table: usize, key: &[u8], addition: &mut Addition<'_>) -> Result<bool, Failure> {

@@ -34,7 +34,7 @@ macro_rules! engines {
             }
 
             fn capabilities(&self) -> Capabilities {
-                match self { $(Self::$variant(_) => <$engine>::CAPABILITIES),+ }
+                match self { $(Self::$variant(config) => <$engine>::capabilities(config)),+ }
             }
 
             /// Opens, or makes, the engine's data.

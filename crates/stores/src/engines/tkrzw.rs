@@ -11,7 +11,7 @@ use serde::Deserialize;
 
 use crate::Schema;
 use crate::effective_settings::{EffectiveSettings, version_text};
-use crate::embedded::{Access, Addition, Capabilities, Engine, Rows};
+use crate::embedded::{Access, Addition, Capabilities, Engine, Rows, Scanned};
 use crate::embedded_options::{Flush, Structure};
 use crate::library::{Handle, Library, bytes_at, c_path, failure, functions, text_at};
 
@@ -53,6 +53,11 @@ functions!(Functions {
     fn dbm_synchronize(Handle, bool, *const c_void, *mut c_void, *const c_char) -> bool;
     fn dbm_clear(Handle) -> bool;
     fn dbm_count(Handle) -> i64;
+    fn dbm_make_iterator(Handle) -> Handle;
+    fn dbm_iter_free(Handle);
+    fn dbm_iter_jump(Handle, *const u8, i32) -> bool;
+    fn dbm_iter_process(Handle, OnRecord, *mut c_void, bool) -> bool;
+    fn dbm_iter_next(Handle) -> bool;
     fn dbm_inspect(Handle, *mut i32) -> *mut Pair;
     fn free_str_map(*mut Pair, i32);
 });
@@ -210,7 +215,9 @@ impl Drop for Tkrzw {
 }
 
 impl Tkrzw {
-    pub const CAPABILITIES: Capabilities = Capabilities::OF_C_INT;
+    pub fn capabilities(config: &TkrzwConfig) -> Capabilities {
+        Capabilities { can_scan: config.structure == Structure::Tree, ..Capabilities::OF_C_INT }
+    }
 }
 
 impl Engine for Tkrzw {
@@ -355,6 +362,35 @@ impl Access for TkrzwAccess {
             return Ok(false);
         }
         self.engine.written(table, is_done).map(|()| true)
+    }
+
+    fn scan(&mut self, table: usize, first: &[u8], most: u64, each: &mut Scanned<'_>) -> Result<(), Failure> {
+        let Tkrzw { c, tables, nothing, .. } = &*self.engine;
+        let mut result = Ok(());
+        let mut hand_over = |value: &[u8]| {
+            if result.is_ok() {
+                result = each(value);
+            }
+        };
+        let mut visiting = Visiting { each: &mut hand_over, nothing: *nothing };
+        let given = (&raw mut visiting).cast();
+        // SAFETY: the database is open, the iterator is freed once, and `visit` is called only before `process` returns; the code is
+        // this thread's.
+        let (is_done, code) = unsafe {
+            let iterator = (c.dbm_make_iterator)(tables[table]);
+            let mut is_done = (c.dbm_iter_jump)(iterator, first.as_ptr(), first.len() as i32);
+            for _ in 0..most {
+                is_done = is_done && (c.dbm_iter_process)(iterator, visit, given, false) && (c.dbm_iter_next)(iterator);
+            }
+            let code = (c.get_last_status_code)();
+            (c.dbm_iter_free)(iterator);
+            (is_done, code)
+        };
+        // Behind the last row there is none.
+        if code != NOT_FOUND_ERROR {
+            self.engine.check(is_done).map_err(failure)?;
+        }
+        result
     }
 
     fn add(&mut self, table: usize, key: &[u8], addition: &mut Addition<'_>) -> Result<bool, Failure> {

@@ -13,7 +13,7 @@ use serde::Deserialize;
 
 use crate::Schema;
 use crate::effective_settings::{EffectiveSettings, version_text};
-use crate::embedded::{Access, Addition, Capabilities, Engine, Rows};
+use crate::embedded::{Access, Addition, Capabilities, Engine, Rows, Scanned};
 use crate::embedded_options::{Commit, Structure};
 use crate::library::{Handle, Library, bytes_at, c_path, failure, functions, text_at};
 
@@ -95,6 +95,16 @@ functions!(Memory {
     fn memdup(*const u8, c_int) -> *mut c_void;
 });
 
+functions!(Range {
+    fn range(Handle, *const u8, c_int, bool, *const u8, c_int, bool, c_int) -> Handle;
+});
+
+functions!(List {
+    fn num(Handle) -> c_int;
+    fn val(Handle, c_int, *mut c_int) -> *const u8;
+    fn del(Handle);
+});
+
 functions!(HashTuning {
     fn tune(Handle, i64, i8, i8, u8) -> bool;
     fn putasync(Handle, *const u8, c_int, *const u8, c_int) -> bool;
@@ -125,6 +135,8 @@ const LEAVES_PER_NODE: i32 = 2;
 pub struct Tokyocabinet {
     c: Functions,
     memory: Memory,
+    /// `None`: a hash, whose keys have no order.
+    range: Option<(Range, List)>,
     /// The function that loads rows.
     bulk: Put,
     sync: Commit,
@@ -154,7 +166,10 @@ impl Tokyocabinet {
         };
         // SAFETY: as above.
         let bulk = if is_tree { c.put } else { unsafe { HashTuning::find(&library, prefix)? }.putasync };
-        let mut all = Self { c, memory, bulk, sync: config.sync, tables: vec![], effective_settings };
+        // SAFETY: as above.
+        let of_tree = || unsafe { Ok::<_, String>((Range::find(&library, prefix)?, List::find(&library, "tclist")?)) };
+        let range = is_tree.then(of_tree).transpose()?;
+        let mut all = Self { c, memory, range, bulk, sync: config.sync, tables: vec![], effective_settings };
         for table in &schema.tables {
             let file = config.path.join(&table.name);
             // SAFETY: it is new, goes to nobody else before it is open, and is closed by `drop`.
@@ -266,7 +281,9 @@ impl Drop for Tokyocabinet {
 }
 
 impl Tokyocabinet {
-    pub const CAPABILITIES: Capabilities = Capabilities::OF_C_INT;
+    pub fn capabilities(config: &TokyocabinetConfig) -> Capabilities {
+        Capabilities { can_scan: config.structure == Structure::Tree, ..Capabilities::OF_C_INT }
+    }
 }
 
 impl Engine for Tokyocabinet {
@@ -387,6 +404,31 @@ impl Access for TokyocabinetAccess {
                 engine.check(handle, is_done).map(|()| true)
             }
         })
+    }
+
+    /// The keys at once, then each value: a cursor would read rows twice that another thread's insertion moves.
+    fn scan(&mut self, table: usize, first: &[u8], most: u64, each: &mut Scanned<'_>) -> Result<(), Failure> {
+        let engine = Arc::clone(&self.engine);
+        let Some((c, list)) = &engine.range else { return Err(failure("a hash cannot scan".into())) };
+        let (start, size, most) = (first.as_ptr(), first.len() as c_int, most as c_int);
+        // SAFETY: the database is open, and reads the key before it returns.
+        let keys = unsafe { (c.range)(engine.tables[table], start, size, true, null(), 0, true, most) };
+        let mut read_all = || -> Result<(), Failure> {
+            // SAFETY: the list is this function's, and its keys are there until it is deleted.
+            for i in 0..unsafe { (list.num)(keys) } {
+                let mut size: c_int = 0;
+                // SAFETY: as above.
+                let key = unsafe { bytes_at((list.val)(keys, i, &mut size), size as usize) };
+                if self.get(table, key)? {
+                    each(self.value())?;
+                }
+            }
+            Ok(())
+        };
+        let result = read_all();
+        // SAFETY: it is deleted once.
+        unsafe { (list.del)(keys) };
+        result
     }
 
     fn add(&mut self, table: usize, key: &[u8], addition: &mut Addition<'_>) -> Result<bool, Failure> {

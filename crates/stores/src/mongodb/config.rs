@@ -43,8 +43,7 @@ impl StoreConfig for MongodbConfig {
     type Store = Mongodb;
 
     fn can_do(&self, _: &Schema, operation: Operation) -> bool {
-        use Operation::{Delete, Put, Scan};
-        operation.has_table() && !matches!(operation, Put { .. } | Delete { .. } | Scan { .. })
+        operation.has_table()
     }
 
     fn is_acknowledging(&self) -> bool {

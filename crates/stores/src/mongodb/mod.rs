@@ -23,6 +23,11 @@ pub use config::MongodbConfig;
 use config::Write;
 
 const OUT_OF_DISK_SPACE: i64 = 14_031;
+const DUPLICATE_KEY: i64 = 11_000;
+/// How often a row is put again that another client made between the server's look for it and its insertion.
+const ATTEMPTS: usize = 5;
+/// A server ends a batch at 16 MiB. One that is shorter than a scan asked for, and longer than this, may have been cut.
+const PERHAPS_CUT_SIZE_BYTES: usize = 8 << 20;
 /// The server ends, or is no longer the one that writes: another connection may find the one that is.
 const GOING_AWAY: [i64; 6] = [91, 189, 10_107, 11_600, 11_602, 13_435];
 
@@ -122,11 +127,13 @@ impl Mongodb {
             Operation::GetMany { keys, .. } => read(keys as i64),
             // A second row would be one too many, and is to be seen.
             Operation::Find { .. } => read(2),
-            Operation::Update { .. } | Operation::Add { .. } => write("update", "updates"),
+            // As many rows as each scan says.
+            Operation::Scan { .. } => Command::new(0, |out| begin(out, "find", &name, &self.database)),
+            Operation::Update { .. } | Operation::Add { .. } | Operation::Put { .. } => write("update", "updates"),
+            Operation::Delete { .. } => write("delete", "deletes"),
             Operation::Insert { .. } => write("insert", "documents"),
             // Refused when the store is made, or never issued.
             Operation::Begin { .. } | Operation::Commit | Operation::Rollback => Command::default(),
-            Operation::Put { .. } | Operation::Delete { .. } | Operation::Scan { .. } => Command::default(),
             Operation::GetElsewhere { .. } | Operation::Sql { .. } | Operation::Transaction => Command::default(),
         }
     }
@@ -196,6 +203,11 @@ fn awaited(
     }
 }
 
+/// Returns whether the server may have left rows out because its answer grew too long.
+fn is_perhaps_cut(rows: u64, most: u64, answer_size_bytes: usize) -> bool {
+    (1..most).contains(&rows) && answer_size_bytes > PERHAPS_CUT_SIZE_BYTES
+}
+
 fn end_of_message(bytes: &[u8]) -> Decoded<usize> {
     Ok(wire::message(bytes, 0)?.map(|message| message.next))
 }
@@ -260,6 +272,51 @@ impl MongodbSession {
     }
 }
 
+impl MongodbSession {
+    /// Puts the generated row, whose key this is; false if another client made one meanwhile.
+    async fn put_generated(&mut self, step: usize, key: u64) -> Result<bool, Failure> {
+        let Self { schema, commands, exchange, number, generated, .. } = self;
+        let table = schema.table_of_operation(schema.steps[step].operation);
+        *number = number.wrapping_add(1);
+        commands[step].write(exchange.begin(), *number, |out| {
+            wire::elements(out, |out| {
+                document(out, "q", |out| int(out, "_id", key as i64));
+                document(out, "u", |out| {
+                    let row = generated.row();
+                    (0..row.len()).for_each(|i| put(out, table, i, row.value(i)));
+                });
+                wire::boolean(out, "upsert", true);
+            });
+        });
+        if !self.is_acknowledging {
+            return self.write().await;
+        }
+        match self.ask(0).await? {
+            Answer::Number(_) => Ok(true),
+            Answer::Error(ServerMessage { code: DUPLICATE_KEY, .. }) => Ok(false),
+            other => Err(unexpected(&other)),
+        }
+    }
+
+    /// Reads at most `most` rows from the key `first` on, and returns how many there were.
+    async fn ask_range(&mut self, step: usize, first: u64, most: u64) -> Result<u64, Failure> {
+        let Self { commands, exchange, number, .. } = self;
+        *number = number.wrapping_add(1);
+        commands[step].write(exchange.begin(), *number, |out| {
+            document(out, "filter", |out| document(out, "_id", |out| int(out, "$gte", first as i64)));
+            document(out, "sort", |out| int(out, "_id", 1));
+            int(out, "limit", most as i64);
+            int(out, "batchSize", most as i64);
+            wire::boolean(out, "singleBatch", true);
+        });
+        let table = self.schema.steps[step].operation.table();
+        match self.ask(table).await? {
+            Answer::Rows(rows) => Ok(rows),
+            other => Err(unexpected(&other)),
+        }
+    }
+}
+
 impl Session for MongodbSession {
     #[inline]
     async fn get(&mut self, step: usize, key: u64) -> Result<bool, Failure> {
@@ -316,6 +373,47 @@ impl Session for MongodbSession {
         *number = number.wrapping_add(1);
         commands[step].write(exchange.begin(), *number, |out| write_row(out, table, generated.row()));
         self.write().await
+    }
+
+    async fn put(&mut self, step: usize, key: u64, version: u64) -> Result<(), Failure> {
+        let table = self.schema.table_of_operation(self.schema.steps[step].operation);
+        table.generate(key, version, &mut self.generated);
+        for _ in 0..ATTEMPTS {
+            if self.put_generated(step, key).await? {
+                return Ok(());
+            }
+        }
+        Err(Failure::Conflict("other clients made and removed this row again and again".into()))
+    }
+
+    #[inline]
+    async fn delete(&mut self, step: usize, key: u64) -> Result<bool, Failure> {
+        let Self { commands, exchange, number, .. } = self;
+        *number = number.wrapping_add(1);
+        commands[step].write(exchange.begin(), *number, |out| {
+            wire::elements(out, |out| {
+                document(out, "q", |out| int(out, "_id", key as i64));
+                int(out, "limit", 1);
+            });
+        });
+        self.write().await
+    }
+
+    async fn scan(&mut self, step: usize, first: u64, most: u64, each: &mut dyn FnMut(Row<'_>)) -> Result<(), Failure> {
+        let (mut first, mut left) = (first, most);
+        loop {
+            let rows = self.ask_range(step, first, left).await?;
+            let table = self.schema.table_of_operation(self.schema.steps[step].operation);
+            let (bytes, columns) = (self.exchange.bytes(), table.columns.len());
+            self.fields.chunks_exact(columns).for_each(|fields| each(Row::new(bytes, fields)));
+            let last = self.fields.chunks_exact(columns).next_back().map(|fields| fields[0]);
+            match last {
+                Some(Field::Int(last)) if is_perhaps_cut(rows, left, bytes.len()) => {
+                    (first, left) = (last as u64 + 1, left - rows);
+                }
+                _ => return Ok(()),
+            }
+        }
     }
 
     /// One request for all keys; `get` step by step is not pipelined.
@@ -377,6 +475,13 @@ mod tests {
         assert_eq!(awaited(&bytes, 7, false, &[], &mut fields), Ok(Some((Answer::Number(2), end))));
         assert_eq!(awaited(&bytes[..end - 1], 7, false, &[], &mut fields), Ok(None));
         assert!(awaited(&bytes, 7, true, &[], &mut fields).unwrap_err().0.contains("request 6"));
+    }
+
+    #[test]
+    fn a_scan_goes_on_behind_an_answer_that_may_have_been_cut() {
+        let long = PERHAPS_CUT_SIZE_BYTES + 1;
+        assert!(is_perhaps_cut(5, 10, long));
+        assert!(!is_perhaps_cut(10, 10, long) && !is_perhaps_cut(0, 10, long) && !is_perhaps_cut(5, 10, 1000));
     }
 
     #[test]

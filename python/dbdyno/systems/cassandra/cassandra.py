@@ -14,7 +14,17 @@ from dbdyno.contract import StoreDocument
 from dbdyno.errors import RunFailed, UserError
 from dbdyno.experiment.password import VARIABLE as PASSWORD_VARIABLE
 from dbdyno.experiment.system_spec import SystemSpec
-from dbdyno.experiment.workloads import FIND_SECONDARY, FIND_UNIQUE, GET, GET_MANY, INSERT, UPDATE
+from dbdyno.experiment.workloads import (
+    DELETE,
+    FIND_SECONDARY,
+    FIND_UNIQUE,
+    GET,
+    GET_MANY,
+    INSERT,
+    PUT,
+    SCAN,
+    UPDATE,
+)
 from dbdyno.results.json_types import ServerStated
 from dbdyno.systems.answers import Answer
 from dbdyno.systems.base import Durability, Launch
@@ -86,7 +96,8 @@ class CassandraServer(Server):
 
     protocol: ClassVar[str] = "CQL"
     driver_modules: ClassVar[tuple[str, ...]] = ("dbdyno.systems.cassandra.probe",)
-    operations = frozenset((GET, GET_MANY, UPDATE, INSERT, FIND_UNIQUE, FIND_SECONDARY))
+    operations = frozenset((GET, GET_MANY, UPDATE, INSERT, FIND_UNIQUE, FIND_SECONDARY, PUT, DELETE))
+    reasons: ClassVar[dict[str, str]] = {SCAN: "it hashes keys to nodes, so they have no order"}
     libraries: ClassVar[tuple[str, ...]] = ("cassandra-driver",)
     pipelines = True
 

@@ -7,6 +7,7 @@ from typing import ClassVar
 from dbdyno.contract import StoreDocument
 from dbdyno.errors import UserError
 from dbdyno.experiment.system_spec import SystemSpec
+from dbdyno.experiment.workloads import SCAN
 from dbdyno.systems.embedded.embedded import Settings
 from dbdyno.systems.embedded.engine import Engine
 
@@ -17,10 +18,13 @@ BUCKETS_PER_ROW = 2
 class InstalledLibrary(Engine):
     """An engine in a C library of the host's.
 
+    A hash has no order of keys to scan in; a tree, or an engine without that choice, has one.
     library: as the linker names it.
     only_with: settings that only one value of another setting has a use for: setting to (other setting, value).
     """
 
+    operations = Engine.operations | {SCAN}
+    reasons: ClassVar[dict[str, str]] = {SCAN: "a hash has no order of keys; type=tree has one"}
     library: ClassVar[str]
     only_with: ClassVar[dict[str, tuple[str, str]]] = {}
 
@@ -29,6 +33,8 @@ class InstalledLibrary(Engine):
         # Without rows, as before the start, the buckets are those that are given.
         self.rows = 0
         settings = self.settings()
+        if settings.get("type") == "hash":
+            self.operations = self.operations - {SCAN}
         for key, (other, value) in self.only_with.items():
             if key in spec.settings and settings[other] != value:
                 raise UserError(f"{spec.label}: {key} is for {other}={value} only; leave it out")

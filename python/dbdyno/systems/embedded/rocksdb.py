@@ -5,7 +5,6 @@ from typing import ClassVar
 
 from dbdyno.errors import UserError
 from dbdyno.experiment.system_spec import SystemSpec
-from dbdyno.experiment.workloads import SCAN
 from dbdyno.systems.base import Durability
 from dbdyno.systems.embedded.installed_library import InstalledLibrary
 from dbdyno.systems.embedded.rocksdb_probe import RocksDBProbe
@@ -22,7 +21,6 @@ class RocksDB(InstalledLibrary):
     name = "rocksdb"
     what = "RocksDB, embedded (sync=full|none, wal=on|off, compression, cache_mib, bloom_bits, write_buffer_mib)"
     library = "rocksdb"
-    operations = InstalledLibrary.operations | {SCAN}
     choices: ClassVar[dict[str, tuple[str, ...]]] = {
         "sync": ("full", "none"),
         "wal": ("on", "off"),

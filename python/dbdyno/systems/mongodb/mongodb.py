@@ -9,7 +9,19 @@ from dbdyno.contract import JsonObject, StoreDocument
 from dbdyno.errors import RunFailed, UserError
 from dbdyno.experiment.password import VARIABLE as PASSWORD_VARIABLE
 from dbdyno.experiment.system_spec import SystemSpec
-from dbdyno.experiment.workloads import ADD, FIND_SECONDARY, FIND_UNIQUE, GET, GET_MANY, INSERT, SUM, UPDATE
+from dbdyno.experiment.workloads import (
+    ADD,
+    DELETE,
+    FIND_SECONDARY,
+    FIND_UNIQUE,
+    GET,
+    GET_MANY,
+    INSERT,
+    PUT,
+    SCAN,
+    SUM,
+    UPDATE,
+)
 from dbdyno.results.json_types import ServerStated
 from dbdyno.systems.answers import Answer
 from dbdyno.systems.base import Durability
@@ -34,7 +46,7 @@ class MongoServer(Server):
     auth_database: the one that knows the user. writes: the values of `write`, the default first.
     """
 
-    operations = frozenset((GET, GET_MANY, UPDATE, ADD, INSERT, FIND_UNIQUE, FIND_SECONDARY, SUM))
+    operations = frozenset((GET, GET_MANY, UPDATE, ADD, INSERT, FIND_UNIQUE, FIND_SECONDARY, SUM, PUT, DELETE, SCAN))
     driver_errors = (NoAnswer,)
     auth_database = "admin"
     writes: ClassVar[tuple[str, ...]] = WRITES

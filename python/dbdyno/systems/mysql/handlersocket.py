@@ -7,7 +7,7 @@ from typing import ClassVar
 from dbdyno.contract import StoreDocument
 from dbdyno.errors import UserError
 from dbdyno.experiment.system_spec import SystemSpec
-from dbdyno.experiment.workloads import DELETE, OPERATIONS, PUT, SCAN, TRANSACTION
+from dbdyno.experiment.workloads import OPERATIONS, PUT, TRANSACTION
 from dbdyno.systems.base import Launch
 from dbdyno.systems.mysql.mariadb import PLUGIN_FOLDERS, MariaDB
 from dbdyno.systems.running.ports import free_port
@@ -25,7 +25,8 @@ class HandlerSocket(MariaDB):
 
     name = "handlersocket"
     what = "MariaDB's rows without its SQL layer (handlersocket_threads=…, any server variable)"
-    operations = frozenset(OPERATIONS) - {TRANSACTION, PUT, DELETE, SCAN}
+    operations = frozenset(OPERATIONS) - {TRANSACTION, PUT}
+    reasons: ClassVar[dict[str, str]] = {PUT: "a request of its protocol either inserts a row or changes one"}
     libraries: ClassVar[tuple[str, ...]] = ()
     pipelines = True
     serves_hosts = False

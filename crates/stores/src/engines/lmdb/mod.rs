@@ -86,8 +86,9 @@ impl Lmdb {
 }
 
 impl Lmdb {
-    pub const CAPABILITIES: Capabilities =
-        Capabilities { key_size_bytes: Some(MAX_KEY_SIZE_BYTES), can_scan: true, ..Capabilities::PLAIN };
+    pub fn capabilities(_: &LmdbConfig) -> Capabilities {
+        Capabilities { key_size_bytes: Some(MAX_KEY_SIZE_BYTES), can_scan: true, ..Capabilities::PLAIN }
+    }
 }
 
 impl Engine for Lmdb {

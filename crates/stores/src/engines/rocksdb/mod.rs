@@ -22,7 +22,9 @@ const BATCH_ROWS: c_int = 1000;
 const BEHIND_ALL: [u8; 9] = [0xff; 9];
 
 impl Rocksdb {
-    pub const CAPABILITIES: Capabilities = Capabilities { can_scan: true, ..Capabilities::PLAIN };
+    pub fn capabilities(_: &RocksdbConfig) -> Capabilities {
+        Capabilities { can_scan: true, ..Capabilities::PLAIN }
+    }
 }
 
 impl Engine for Rocksdb {
