@@ -63,7 +63,6 @@ NULL_STORES: dict[str, dict[str, Any]] = {
         "password": None,
         "keyspace": "dbdyno_data",
         "consistency": "ONE",
-        "replication_factor": 1,
     },
     "postgres": {"user": "bench", "password": None, "database": "postgres"},
     "redis": {"user": None, "password": None, "database": 0, "layout": "string"},

@@ -112,9 +112,7 @@ def in_cassandra(server, make):
         ("memcached", "memcached", in_memcached, ["dbdyno:bm:*"]),
         pytest.param("tidb", "mysql", in_mysql, ["dbdyno_bm", DATABASE], marks=large),
         pytest.param("ferretdb", "mongodb", in_mongodb, ["dbdyno_bm"], marks=large),
-        pytest.param(
-            "cassandra?heap=512M", "cassandra", in_cassandra, ["dbdyno_data.dbdyno_bm", "dbdyno_data"], marks=large
-        ),
+        pytest.param("cassandra?heap=512M", "cassandra", in_cassandra, ["dbdyno_data.dbdyno_bm"], marks=large),
     ],
 )
 def test_on_a_real_server_there_is_then_what_was_there_before(name, scheme, there, removed, launch):

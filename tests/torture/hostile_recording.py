@@ -103,7 +103,7 @@ def _null_store(protocol: str, closing: ExitStack) -> dict[str, Any]:
     address = {"host": "127.0.0.1", "port": json.loads(process.stdout.readline())["port"]}
     login = {"user": "u", "password": None, "database": "d"}
     more = {
-        "cassandra": {"keyspace": "d", "consistency": "ONE", "replication_factor": 1, "user": None, "password": None},
+        "cassandra": {"keyspace": "d", "consistency": "ONE", "user": None, "password": None},
         "mongodb": {"auth_database": "admin", "write": "acknowledged", "user": None},
         "redis": {"database": 0, "layout": "string", "user": None},
         "handlersocket": {"write_address": address, "sql": None},

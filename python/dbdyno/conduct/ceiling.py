@@ -29,7 +29,7 @@ LISTEN_TIMEOUT_S = 30.0
 """Time that a null server is given until it listens."""
 _UNANSWERED = (DELETE, SCAN)
 _PARTS = ("cache", "store")
-_NAMED = ("user", "password", "database", "auth_database", "keyspace", "table_options", "replication_factor")
+_NAMED = ("user", "password", "database", "auth_database", "keyspace", "table_options")
 _ELSEWHERE = ("write_address", "sql", "backends")
 _NO_MATTER = frozenset({*_NAMED, *_ELSEWHERE})
 """Keys of a store's plan that a null server ignores or never sees. All else is taken to change the ceiling: one

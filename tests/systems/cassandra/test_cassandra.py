@@ -7,7 +7,7 @@ from dbdyno.errors import UserError
 from dbdyno.experiment.password import VARIABLE as PASSWORD_VARIABLE
 from dbdyno.systems.base import Launch
 from dbdyno.systems.cassandra import cassandra
-from dbdyno.systems.cassandra.cassandra import KEYSPACE, durability_of, is_accepted
+from dbdyno.systems.cassandra.cassandra import durability_of, is_accepted
 from dbdyno.systems.running.guard import Guard
 from helpers import need, system
 from systems.killed import run, run_and_kill
@@ -15,8 +15,10 @@ from systems.load import ROWS, execute, rows_read
 
 # Its server takes longer to start than most tests may last.
 slow = pytest.mark.timeout(600)
-MARK = "dbdyno_made_this"
-"""The table by which a keyspace of dbdyno's is known."""
+OWNERS = "dbdyno_mine"
+"""A keyspace of the server's owner, named as dbdyno's tables are."""
+KEYSPACES = "SELECT keyspace_name FROM system_schema.keyspaces"
+CREATION = "CREATE KEYSPACE {} WITH replication = {{'class': 'SimpleStrategy', 'replication_factor': 1}}"
 
 
 @pytest.fixture(scope="module")
@@ -33,8 +35,8 @@ def server(tmp_path_factory):
             cassandra.stop()
 
 
-def url_of(server, password="cassandra"):
-    return f"cassandra://cassandra:{password}@127.0.0.1:{server.endpoint.port}"
+def url_of(server, keyspace=OWNERS):
+    return f"cassandra://cassandra:cassandra@127.0.0.1:{server.endpoint.port}/{keyspace}"
 
 
 @slow
@@ -59,56 +61,20 @@ def test_rows_that_are_not_there_are_missing_in_a_pipeline_too_and_a_load_goes_o
     assert (again.status, loaded["rows"]) == (0, ROWS)
 
 
-@slow
-@pytest.mark.systems
-@pytest.mark.parametrize("login", ["cassandra:wrongpw@", "nobody:wrongpw@", "cassandra@", ""])
-def test_who_is_not_let_in_is_told_so_without_the_password(server, started, login, monkeypatch):
-    monkeypatch.delenv(PASSWORD_VARIABLE, raising=False)
-    with pytest.raises(UserError, match="check the user and the password in the URL or in") as caught:
-        started(f"cassandra://{login}127.0.0.1:{server.endpoint.port}")
-    assert "wrongpw" not in str(caught.value)
-
-
-@slow
-@pytest.mark.systems
-def test_who_has_the_password_in_the_environment_is_let_in(server, started, monkeypatch):
-    monkeypatch.setenv(PASSWORD_VARIABLE, "cassandra")
-    assert rows_read(started(f"cassandra://cassandra@127.0.0.1:{server.endpoint.port}")) > 0
-
-
-@slow
-@pytest.mark.systems
-def test_attached_it_is_read_and_foreign_tables_stay(server, started):
-    attached = started(url_of(server) + "?consistency=QUORUM")
-    assert attached.servers() == server.servers() and attached.server_pids() == {}
-    assert attached.store_plan([])["consistency"] == "QUORUM"
-    views = cassandra._views()
-    replication = "{'class': 'SimpleStrategy', 'replication_factor': 1}"
-    views.ask(
-        server.endpoint,
-        f"CREATE KEYSPACE mine WITH replication = {replication}",
-        "CREATE TABLE mine.dbdyno_bm (id int PRIMARY KEY)",
-    )
-    done = execute(started(url_of(server) + "/mine"), "point-get", ["prepare"])
-    assert done.status == 2 and "without dbdyno's marker" in done.of("end")[0]["reason"]
-    nowhere = execute(started(url_of(server) + "/nobodys"), "point-get", ["prepare"])
-    assert nowhere.status == 2 and "there is no keyspace nobodys" in nowhere.of("end")[0]["reason"]
-
-
 @pytest.fixture
 def owner(server):
-    """Return a function by which the server's owner executes CQL; afterwards the keyspace `dbdyno_data` is gone."""
+    """Return a function by which the server's owner executes CQL, with an empty keyspace OWNERS."""
     cluster, session = cassandra._views().connect(server.endpoint, timeout_s=60)
+    session.execute(CREATION.format(OWNERS))
     yield lambda statement: list(session.execute(statement))
-    session.execute(f"DROP KEYSPACE IF EXISTS {KEYSPACE}")
+    session.execute(f"DROP KEYSPACE {OWNERS}")
     cluster.shutdown()
 
 
 def tables_of(owner):
-    """Return the tables of the keyspace `dbdyno_data`; None if there is no such keyspace."""
-    if not owner(f"SELECT keyspace_name FROM system_schema.keyspaces WHERE keyspace_name = '{KEYSPACE}'"):
-        return None
-    rows = owner(f"SELECT table_name FROM system_schema.tables WHERE keyspace_name = '{KEYSPACE}'")
+    """Return the tables of the keyspace OWNERS; raises if it is not there."""
+    ((keyspace,),) = (row.values() for row in owner(f"{KEYSPACES} WHERE keyspace_name = '{OWNERS}'"))
+    rows = owner(f"SELECT table_name FROM system_schema.tables WHERE keyspace_name = '{keyspace}'")
     return sorted(row["table_name"] for row in rows)
 
 
@@ -116,61 +82,73 @@ def cleaned(server, dry_run=False):
     return clean(system(url_of(server)).spec, dry_run)
 
 
+def flowed(text):
+    return " ".join(text.split())
+
+
 @slow
 @pytest.mark.systems
-def test_after_killed_runs_of_two_workloads_clean_removes_them_with_the_keyspace(server, owner, tmp_path):
+@pytest.mark.parametrize("login", ["cassandra:wrongpw@", "nobody:wrongpw@", "cassandra@", ""])
+def test_who_is_not_let_in_is_told_so_without_the_password(server, started, login, monkeypatch):
+    monkeypatch.delenv(PASSWORD_VARIABLE, raising=False)
+    with pytest.raises(UserError, match="check the user and the password in the URL or in") as caught:
+        started(f"cassandra://{login}127.0.0.1:{server.endpoint.port}/{OWNERS}")
+    assert "wrongpw" not in str(caught.value)
+
+
+@slow
+@pytest.mark.systems
+def test_who_has_the_password_in_the_environment_is_let_in(server, owner, started, monkeypatch):
+    monkeypatch.setenv(PASSWORD_VARIABLE, "cassandra")
+    assert rows_read(started(f"cassandra://cassandra@127.0.0.1:{server.endpoint.port}/{OWNERS}")) > 0
+
+
+@slow
+@pytest.mark.systems
+def test_attached_it_is_read_and_foreign_tables_stay(server, owner, started):
+    attached = started(url_of(server) + "?consistency=QUORUM")
+    assert attached.servers() == server.servers() and attached.server_pids() == {}
+    assert attached.store_plan([])["consistency"] == "QUORUM"
+    owner(f"CREATE TABLE {OWNERS}.dbdyno_bm (id int PRIMARY KEY)")
+    done = execute(attached, "point-get", ["prepare"])
+    assert done.status == 2 and "without dbdyno's marker" in done.of("end")[0]["reason"]
+
+
+@slow
+@pytest.mark.systems
+def test_a_keyspace_that_is_not_there_is_refused_with_the_command_that_makes_it(server, tmp_path):
+    (before,) = server._ask(KEYSPACES)
+    status, err = run(url_of(server, "nobodys"), "point-get", 100, tmp_path)
+    assert status == 2 and "there is no keyspace nobodys; create it: " + CREATION.format("nobodys") in flowed(err)
+    status, err = run(url_of(server, ""), "point-get", 100, tmp_path)
+    assert status == 2 and "create it: " + CREATION.format("dbdyno_data") in flowed(err)
+    assert server._ask(KEYSPACES) == [before] and not list(tmp_path.iterdir())
+
+
+@slow
+@pytest.mark.systems
+def test_after_killed_runs_of_two_workloads_clean_removes_their_tables_alone(server, owner, tmp_path):
     run_and_kill(url_of(server), "point-get", 5000, tmp_path / "larger")
     run_and_kill(url_of(server), "game", 100, tmp_path / "smaller")
     there = tables_of(owner)
-    made = [f"{KEYSPACE}.{name}" for name in there if name != MARK] + [KEYSPACE]
-    assert MARK in there and len(made) == 4
+    made = [f"{OWNERS}.{name}" for name in there]
+    assert len(made) == 3
     assert cleaned(server, dry_run=True).removed == made and tables_of(owner) == there
-    assert cleaned(server).removed == made and tables_of(owner) is None
-    assert cleaned(server) == Cleaned()
+    assert cleaned(server).removed == made and cleaned(server) == Cleaned()
+    assert tables_of(owner) == []
 
 
 @slow
 @pytest.mark.systems
-def test_a_run_after_a_killed_one_with_more_rows_removes_the_keyspace(server, owner, tmp_path):
+def test_a_run_after_a_killed_one_with_more_rows_leaves_the_keyspace_as_it_was(server, owner, tmp_path):
+    owner(f"CREATE TABLE {OWNERS}.dbdyno_player (id int PRIMARY KEY, note text)")
+    owner(f"INSERT INTO {OWNERS}.dbdyno_player (id, note) VALUES (1, 'precious')")
     run_and_kill(url_of(server), "point-get", 5000, tmp_path)
     assert run(url_of(server), "point-get", 100, tmp_path) == (0, "")
-    assert tables_of(owner) is None and cleaned(server) == Cleaned()
-
-
-@slow
-@pytest.mark.systems
-def test_a_keyspace_in_which_its_owner_made_something_stays(server, owner, tmp_path):
-    run_and_kill(url_of(server), "point-get", 100, tmp_path)
-    owner(f"CREATE TABLE {KEYSPACE}.dbdyno_player (id int PRIMARY KEY, note text)")
-    owner(f"INSERT INTO {KEYSPACE}.dbdyno_player (id, note) VALUES (1, 'precious')")
-    assert run(url_of(server), "point-get", 5000, tmp_path) == (0, "")
     status, err = run(url_of(server), "game", 100, tmp_path)
-    assert status != 0 and f"{KEYSPACE}.dbdyno_player without dbdyno's marker" in err
-    assert cleaned(server).removed == [f"{KEYSPACE}.{MARK}"]
-    assert cleaned(server) == Cleaned()
-    assert tables_of(owner) == ["dbdyno_player"]
-    assert owner(f"SELECT note FROM {KEYSPACE}.dbdyno_player WHERE id = 1") == [{"note": "precious"}]
-
-
-@slow
-@pytest.mark.systems
-@pytest.mark.parametrize(
-    "contents",
-    [
-        "CREATE TYPE {0}.address (street text)",
-        "CREATE TABLE {0}.orders (id int PRIMARY KEY)",
-    ],
-)
-def test_a_keyspace_without_a_mark_is_not_removed_and_clean_says_so_if_it_is_empty(server, owner, contents):
-    """As a run leaves it that is killed before it makes its first table."""
-    owner(f"CREATE KEYSPACE {KEYSPACE} WITH replication = {{'class': 'SimpleStrategy', 'replication_factor': 1}}")
-    for dry_run in (True, False):
-        (sentence,) = cleaned(server, dry_run).cannot_know
-        assert f"DROP KEYSPACE {KEYSPACE}" in sentence and tables_of(owner) == []
-    owner(contents.format(KEYSPACE))
-    assert execute(server, "point-get", ["prepare", "load", "cleanup"]).status == 0
-    assert cleaned(server) == Cleaned()
-    assert tables_of(owner) == (["orders"] if "orders" in contents else [])
+    assert status != 0 and f"{OWNERS}.dbdyno_player without dbdyno's marker" in err
+    assert cleaned(server) == Cleaned() and tables_of(owner) == ["dbdyno_player"]
+    assert owner(f"SELECT note FROM {OWNERS}.dbdyno_player WHERE id = 1") == [{"note": "precious"}]
 
 
 @slow
@@ -208,16 +186,16 @@ def test_what_cannot_be_its_setting_is_refused():
         with pytest.raises(UserError, match=f"consistency = '{level}': give one of ONE, TWO"):
             system(f"cassandra?consistency={level}")
     with pytest.raises(UserError, match="does not change 'concurrent_reads'"):
-        system("cassandra://h?concurrent_reads=1")
-    with pytest.raises(UserError, match="replication_factor is a number"):
-        system("cassandra://h?replication_factor=all")
+        system("cassandra://h/mine?concurrent_reads=1")
+    with pytest.raises(UserError, match="the URL names no keyspace for dbdyno's tables"):
+        system("cassandra://h")
     with pytest.raises(UserError, match="a keyspace of small letters"):
         system("cassandra://h/Mine")
 
 
 def test_without_its_driver_it_says_how_to_get_it(monkeypatch, launch):
     monkeypatch.setattr(cassandra, "find_spec", lambda _: None)
-    for text in ("cassandra", "cassandra://h"):
+    for text in ("cassandra", "cassandra://h/mine"):
         with pytest.raises(UserError, match="pip install 'dbdyno\\[cassandra\\]'"):
             system(text).start(launch)
     assert "cassandra-driver is not installed" in cassandra.Cassandra.missing()
@@ -240,7 +218,7 @@ def test_an_empty_jar_is_told_with_the_command_that_gets_it_anew(monkeypatch, tm
 def test_where_nobody_answers_it_is_said(launch):
     pytest.importorskip("cassandra")
     with pytest.raises(UserError, match="no server answers there"):
-        system("cassandra://127.0.0.1:1").start(launch)
+        system("cassandra://127.0.0.1:1/mine").start(launch)
 
 
 @pytest.mark.parametrize(

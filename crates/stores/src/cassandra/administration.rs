@@ -3,7 +3,7 @@
 use std::ops::Range;
 use std::rc::Rc;
 
-use dbdyno_model::{Column, Failure, Kind, Operation, Source, Step};
+use dbdyno_model::{Column, Failure, Kind, Operation, Step};
 use dbdyno_net::now_ns;
 use dbdyno_wire::TextRows;
 use dbdyno_wire::cql::{self as wire, Answer};
@@ -21,16 +21,6 @@ const SCHEMA_NS: u64 = 60 * 1_000_000_000;
 const POLL_NS: u64 = 50_000_000;
 /// Insertions that are sent before the first answer is read.
 const IN_FLIGHT: u64 = 256;
-/// A table whose comment is the marker of a keyspace that dbdyno made: a keyspace itself has no comment.
-const KEYSPACE_MARK: &str = "dbdyno_made_this";
-/// All that a keyspace can hold: the schema's table that lists it, and the column with its name.
-const CONTENTS: [(&str, &str); 5] = [
-    ("tables", "table_name"),
-    ("views", "view_name"),
-    ("types", "type_name"),
-    ("functions", "function_name"),
-    ("aggregates", "aggregate_name"),
-];
 /// A table is read in so many parts that none has many more rows than this: the server gives each its time-out.
 const SCANNED_ROWS: u64 = 50_000;
 
@@ -110,71 +100,6 @@ impl CassandraSession {
         self.nodes.iter_mut().flatten().for_each(|node| node.exchange.be_patient(timeout_ns));
     }
 
-    async fn has_keyspace(&mut self) -> Result<bool, Failure> {
-        let name = &self.store.keyspace;
-        let select = format!("SELECT keyspace_name FROM system_schema.keyspaces WHERE keyspace_name = '{name}'");
-        Ok(!self.own(&select).await?.is_empty())
-    }
-
-    /// A keyspace of our own is made if it is not there, and marked; anybody else's must be there.
-    async fn make_keyspace(&mut self, marker: &str) -> Result<(), Trouble> {
-        let (name, factor) = (self.store.keyspace.clone(), self.store.replication_factor);
-        if self.has_keyspace().await? {
-            return Ok(());
-        }
-        if !name.starts_with(TABLE_PREFIX) {
-            return Err(Trouble::Refused(format!("there is no keyspace {name}: create it, or leave its name out")));
-        }
-        let replication = format!("{{'class': 'SimpleStrategy', 'replication_factor': {factor}}}");
-        // Not `IF NOT EXISTS`: one that somebody else makes meanwhile must not be marked.
-        self.change_schema(&format!("CREATE KEYSPACE {name} WITH replication = {replication}")).await?;
-        let columns = vec![Column::new("id", Kind::Int, Source::Key)];
-        self.change_schema(&create_table(KEYSPACE_MARK, &columns, &name, marker)).await?;
-        Ok(())
-    }
-
-    /// Kind and name of all that the keyspace holds.
-    async fn contents(&mut self) -> Result<Vec<(&'static str, String)>, Failure> {
-        let mut contents = vec![];
-        for (kind, column) in CONTENTS {
-            let keyspace = &self.store.keyspace;
-            let select = format!("SELECT {column} FROM system_schema.{kind} WHERE keyspace_name = '{keyspace}'");
-            contents.extend(self.own(&select).await?.into_iter().flatten().flatten().map(|name| (kind, name)));
-        }
-        Ok(contents)
-    }
-
-    /// The marker of the keyspace; `None` if dbdyno did not make it.
-    async fn keyspace_marker(&mut self) -> Result<Option<String>, Failure> {
-        let marks = self.comments().await?.into_iter().filter(|(name, _)| name == KEYSPACE_MARK);
-        Ok(marks.map(|(_, comment)| comment).find(|comment| comment.starts_with(MARKER)))
-    }
-
-    /// Removes the keyspace if dbdyno made it and nothing is left in it but what was `removed`, and adds its name to these. The owner
-    /// may have made something in it: then it is the owner's from now on.
-    async fn remove_keyspace(&mut self, cleaning: Cleaning, removed: &mut Vec<String>) -> Result<(), Failure> {
-        if self.keyspace_marker().await?.is_none() {
-            return Ok(());
-        }
-        let keyspace = self.store.keyspace.clone();
-        let is_gone = |(kind, name): &(&str, String)| {
-            *kind == "tables" && (name == KEYSPACE_MARK || removed.contains(&format!("{keyspace}.{name}")))
-        };
-        let (sql, name) = if self.contents().await?.iter().all(is_gone) {
-            (format!("DROP KEYSPACE {keyspace}"), keyspace)
-        } else if self.store.schema.tables.is_empty() {
-            let mark = format!("{keyspace}.{KEYSPACE_MARK}");
-            (format!("DROP TABLE {mark}"), mark)
-        } else {
-            return Ok(());
-        };
-        if cleaning == Cleaning::Remove {
-            self.change_schema(&sql).await?;
-        }
-        removed.push(name);
-        Ok(())
-    }
-
     async fn comments(&mut self) -> Result<Vec<(String, String)>, Failure> {
         let keyspace = &self.store.keyspace;
         let select = format!("SELECT table_name, comment FROM system_schema.tables WHERE keyspace_name = '{keyspace}'");
@@ -190,7 +115,7 @@ impl CassandraSession {
         let mut tables = self.comments().await?;
         let wanted: Vec<String> = self.store.schema.tables.iter().map(table_name).collect();
         let is_wanted = |name: &String| match wanted.is_empty() {
-            true => name.starts_with(TABLE_PREFIX) && name != KEYSPACE_MARK,
+            true => name.starts_with(TABLE_PREFIX),
             false => wanted.contains(name),
         };
         tables.retain(|(name, _)| is_wanted(name));
@@ -268,7 +193,6 @@ impl CassandraSession {
 
 impl Administration for CassandraSession {
     async fn prepare(&mut self, marker: &str) -> Result<(), Trouble> {
-        self.make_keyspace(marker).await?;
         let (schema, keyspace) = (self.store.schema.clone(), self.store.keyspace.clone());
         for (name, comment) in self.tables().await? {
             if !comment.starts_with(MARKER) {
@@ -354,11 +278,9 @@ impl Administration for CassandraSession {
     }
 
     async fn marker(&mut self) -> Result<Option<String>, Trouble> {
-        let of_tables = self.marked().await?.into_iter().map(|(_, comment)| comment).max();
-        Ok(if of_tables.is_some() { of_tables } else { self.keyspace_marker().await? })
+        Ok(self.marked().await?.into_iter().map(|(_, comment)| comment).max())
     }
 
-    /// A keyspace that dbdyno made goes with its last table.
     async fn remove(&mut self, cleaning: Cleaning) -> Result<Vec<String>, Trouble> {
         let keyspace = self.store.keyspace.clone();
         let mut removed = Vec::new();
@@ -368,25 +290,14 @@ impl Administration for CassandraSession {
             }
             removed.push(format!("{keyspace}.{name}"));
         }
-        self.remove_keyspace(cleaning, &mut removed).await?;
         Ok(removed)
-    }
-
-    /// A keyspace is marked after it was made: a kill in between leaves one that looks like anybody's.
-    async fn cannot_know(&mut self) -> Result<Option<String>, Trouble> {
-        let name = self.store.keyspace.clone();
-        if !name.starts_with(TABLE_PREFIX) || !self.has_keyspace().await? || !self.contents().await?.is_empty() {
-            return Ok(None);
-        }
-        Ok(Some(format!(
-            "the keyspace {name} is empty and without dbdyno's marker: a killed run may have left it. \
-             If it is not yours: DROP KEYSPACE {name}"
-        )))
     }
 }
 
 #[cfg(test)]
 mod tests {
+    use dbdyno_model::Source;
+
     use super::*;
 
     #[test]

@@ -20,8 +20,6 @@ pub struct CassandraConfig {
     password: Option<Secret>,
     keyspace: String,
     consistency: String,
-    /// The replication factor of a keyspace that dbdyno makes.
-    replication_factor: u32,
 }
 
 impl StoreConfig for CassandraConfig {
@@ -55,7 +53,6 @@ impl StoreConfig for CassandraConfig {
             user: self.user.clone().unwrap_or_default(),
             password: context.secret(self.password)?,
             keyspace: self.keyspace.clone(),
-            replication_factor: self.replication_factor,
             consistency: consistency(&self.consistency)?,
             parameters: (0..context.schema.steps.len()).map(|step| context.schema.parameter_kinds(step)).collect(),
             schema: context.schema(),

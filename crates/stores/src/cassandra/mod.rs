@@ -43,7 +43,6 @@ pub struct Cassandra {
     pub user: String,
     pub password: Option<String>,
     pub keyspace: String,
-    pub replication_factor: u32,
     pub consistency: Consistency,
     pub schema: SharedSchema,
     /// The kinds of the parameters of each step's statement.

@@ -143,7 +143,6 @@ class CassandraServer(Server):
             "password": self.endpoint.secret(secrets),
             "keyspace": self.endpoint.database,
             "consistency": self.spec.settings.get("consistency", CONSISTENCY[0]),
-            "replication_factor": int(self.spec.settings.get("replication_factor", 1)),
         }
 
 
@@ -189,8 +188,7 @@ class Cassandra(CassandraServer):
         # On SIGTERM it would write everything down first, and all of it goes away with its directory.
         self._server.stop_signal = signal.SIGKILL
         self._server.wait_ready(self.listens, START_TIMEOUT_S)
-        if has_login:
-            self._server.wait_ready(self._answers, START_TIMEOUT_S)
+        self._server.wait_ready(self._has_keyspace, START_TIMEOUT_S)
         self._check_settings()
 
     def _configuration(self, port: int) -> str:
@@ -245,9 +243,10 @@ class Cassandra(CassandraServer):
             "org.apache.cassandra.service.CassandraDaemon",
         ]
 
-    def _answers(self) -> bool:
+    def _has_keyspace(self) -> bool:
+        """Make the keyspace, and return whether the server answered: it creates its own tables and user first."""
         try:
-            self._ask("SELECT key FROM system.local")
+            self._ask(_creation(f"IF NOT EXISTS {KEYSPACE}"))
         except RunFailed:
             return False
         return True
@@ -267,7 +266,7 @@ class Cassandra(CassandraServer):
 class AttachedCassandra(CassandraServer):
     """Somebody else's server or cluster: `cassandra://user:password@host:port/keyspace`.
 
-    Settings: `consistency`, and `replication_factor` of the keyspace that is made if the URL names none.
+    Setting: `consistency`. dbdyno makes no keyspace there: none can be dropped only if it is empty.
     """
 
     name = "cassandra"
@@ -276,30 +275,39 @@ class AttachedCassandra(CassandraServer):
 
     def __init__(self, spec: SystemSpec) -> None:
         super().__init__(spec)
-        refuse_server_settings(spec, ("consistency", "replication_factor"))
-        if not spec.settings.get("replication_factor", "1").isdecimal():
-            raise UserError(f"{spec.label}: replication_factor is a number")
+        refuse_server_settings(spec, ("consistency",))
         address = endpoint_of(spec.url, 9042)
-        keyspace = address.database or KEYSPACE
+        keyspace = address.database
+        if not keyspace:
+            todo = f"name an existing one, cassandra://…/keyspace, or create it: {_creation(KEYSPACE)}"
+            raise UserError(f"{spec.label}: the URL names no keyspace for dbdyno's tables; {todo}")
         if not keyspace.isidentifier() or keyspace != keyspace.lower():
             raise UserError(f"{spec.label}: a keyspace of small letters, digits and _ is needed, not '{keyspace}'")
         self.endpoint = Endpoint(address.host, address.port, None, address.user, address.password, keyspace)
 
     def attach(self) -> None:
+        keyspace = self.endpoint.database
+        where = f"keyspace_name = '{keyspace}'"
         try:
-            self._ask("SELECT key FROM system.local")
+            (keyspaces,) = self._ask(f"SELECT keyspace_name FROM system_schema.keyspaces WHERE {where}")
         except RunFailed as error:
             message = str(error)
             if "redentials" in message or "uthentication" in message:
                 message += f"; check the user and the password in the URL or in {PASSWORD_VARIABLE}"
                 raise UserError(f"{self.spec.label}: {message}") from None
             raise Unreached(error) from None
+        if not keyspaces:
+            raise UserError(f"{self.spec.label}: there is no keyspace {keyspace}; create it: {_creation(keyspace)}")
 
     def durability(self) -> Durability:
         settings = self._settings()[1]
         if "commitlog_sync" not in settings:
             return Durability("unknown", "the server does not show its settings")
         return durability_of(settings)
+
+
+def _creation(name: str) -> str:
+    return f"CREATE KEYSPACE {name} WITH replication = {{'class': 'SimpleStrategy', 'replication_factor': 1}}"
 
 
 def missing_driver() -> str | None:
