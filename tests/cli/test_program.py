@@ -124,7 +124,7 @@ def test_a_full_disk_under_the_output_is_said_once():
 
 def test_another_character_set_has_question_marks():
     environment = ENVIRONMENT | {"PYTHONIOENCODING": "ascii"}
-    done = subprocess.run([*PYTHON, "list"], env=environment, capture_output=True, check=False)
+    done = subprocess.run([*PYTHON, "list", "--details"], env=environment, capture_output=True, check=False)
     assert (done.returncode, done.stderr) == (0, b"") and b"engine=?" in done.stdout
 
 
