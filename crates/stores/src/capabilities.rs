@@ -163,7 +163,7 @@ pub mod tests {
     fn what_has_no_order_of_keys_or_no_word_for_it_is_refused() {
         let (put, delete) = (Operation::Put { table: 0, ttl_s: 0 }, Operation::Delete { table: 0 });
         let (scan, update) = (Operation::Scan { table: 0 }, Operation::Update { table: 0 });
-        let of_cassandra = r#""cassandra", "keyspace": "k", "consistency": "ONE", "replication_factor": 1"#;
+        let of_cassandra = r#""cassandra", "keyspace": "k", "consistency": "ONE""#;
         let cassandra = REDIS.replace("\"redis\"", of_cassandra);
         assert_eq!((refusal(&cassandra, put), refusal(&cassandra, delete)), (None, None));
         assert_eq!(refusal(&cassandra, scan).unwrap(), "cassandra cannot do the step s: scan on bm");

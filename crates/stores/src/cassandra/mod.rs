@@ -202,7 +202,11 @@ impl Node {
     #[cold]
     async fn prepare_steps(&mut self, store: &Cassandra) -> Result<(), Failure> {
         for step in 0..store.schema.steps.len() {
-            let prepared = self.prepare(&cql(&store.schema, &store.keyspace, step), store.consistency).await?;
+            let prepared = match cql(&store.schema, &store.keyspace, step).as_str() {
+                // A kind of transaction has none.
+                "" => Prepared::default(),
+                cql => self.prepare(cql, store.consistency).await?,
+            };
             self.statements.push(prepared);
         }
         self.exchange.begin();
