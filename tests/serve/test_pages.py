@@ -1,6 +1,9 @@
 """Each page says what it is of, escapes what it was given, and lists no folder."""
 
 import re
+from base64 import b64decode
+from dataclasses import replace
+from gzip import decompress
 
 import pytest
 
@@ -50,6 +53,17 @@ def test_a_report_is_drawn_anew_in_a_sandbox(site, folder):
     (folder / "first" / "report.html").unlink()
     assert answer.status == 200 and "somebody else" not in answer.text and "Each system at its best load" in answer.text
     assert answer.headers["Content-Security-Policy"].startswith("sandbox allow-scripts")
+
+
+def test_a_report_shows_no_password(tmp_path):
+    known = replace(LMDB, system="mysql://u:geheim@host/d", label="mine", settings=(("requirepass", "geheim"),))
+    write_run(tmp_path / "planted", (known, replace(known, label="redis://:geheim@h")), clients=(1, 4), seconds=3)
+    with serving(tmp_path, "127.0.0.1", 0) as address:
+        page = Site(address).read("/report/planted")
+    # What the script draws is packed in base64, which gzip's first bytes begin.
+    drawn = [decompress(b64decode(part)).decode() for part in re.findall(r"H4sI[\w+/=]{40,}", page)]
+    assert "mine" in page and any("mine" in part for part in drawn)
+    assert not any("geheim" in part for part in (page, *drawn))
 
 
 @pytest.mark.parametrize(

@@ -6,7 +6,7 @@ import gzip
 import json
 import os
 from base64 import b64encode
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -39,9 +39,13 @@ def write_report(run: Run, path: Path) -> None:
     write_page(page_of(run), path)
 
 
-def page_of(run: Run) -> str:
-    """Return the report of `run`."""
-    return render(document(run), recordings_of(run), flame_graphs(run.path), without_names(run.path))
+def page_of(run: Run, changed: Callable[[RunDocument], RunDocument] = lambda same: same) -> str:
+    """Return the report of `run`.
+
+    Args:
+        changed: returns the document that is shown instead of the run's, such as one without passwords.
+    """
+    return render(changed(document(run)), recordings_of(run), flame_graphs(run.path), without_names(run.path))
 
 
 def write_page(page: str, path: Path) -> None:

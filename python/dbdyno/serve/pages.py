@@ -28,7 +28,7 @@ from dbdyno.serve.comparison import compared
 from dbdyno.serve.live import Live
 from dbdyno.serve.matrix import matrix
 from dbdyno.serve.runs import Runs
-from dbdyno.tables.redaction import redacted_text
+from dbdyno.tables.redaction import redacted_document, redacted_text
 
 TEMPLATES = Path(__file__).parent / "templates"
 REPORT_POLICY = (
@@ -122,7 +122,7 @@ def _report(runs: Runs, request: Request) -> Response:
         return PlainTextResponse("There is no such run.", 404)
     try:
         with understood(folder):
-            page = page_of(read_run(folder))
+            page = page_of(read_run(folder), redacted_document)
     except DbdynoError as error:
         return PlainTextResponse(redacted_text(str(error)), 422)
     return HTMLResponse(page, headers={"Content-Security-Policy": REPORT_POLICY})
