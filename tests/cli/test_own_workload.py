@@ -120,7 +120,7 @@ def test_what_expires_or_is_deleted_may_be_missing_in_a_cache(system, dbdyno, tm
     [
         ("redis", SCAN, "to read rows in the order of their keys"),
         ("sqlite", "put, ttl_s = 9", "to let a row expire by itself.*memcached, redis|redis.*memcached"),
-        ("handlersocket", "delete", "to delete a row"),
+        ("handlersocket", "put", "either inserts a row or changes one"),
     ],
 )
 def test_what_a_store_cannot_do_is_refused(system, operation, said, dbdyno, tmp_path):
