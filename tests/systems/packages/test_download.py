@@ -39,5 +39,5 @@ def test_the_cause_is_said_and_the_registry(package, tmp_path, log, why):
 
 def test_a_client_that_is_missing_is_named_with_its_package(package, tmp_path, monkeypatch):
     monkeypatch.setenv("PATH", str(tmp_path))
-    with pytest.raises(UserError, match="comes by mvn, which is not installed: apt install maven"):
+    with pytest.raises(UserError, match="is downloaded by mvn, which is not installed: apt install maven"):
         download(replace(package, client="mvn"), tmp_path / "d", lambda _: None)
