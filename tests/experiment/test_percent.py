@@ -11,5 +11,5 @@ def test_percentages_become_shares():
 
 @pytest.mark.parametrize("text", ["2", "0.02", "-1%", "100%", "%", "two%", "nan%"])
 def test_what_is_none_is_refused(text):
-    with pytest.raises(ValueError, match="no percentage"):
+    with pytest.raises(ValueError, match="is not a percentage"):
         parse_percent(text)
