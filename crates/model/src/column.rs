@@ -156,11 +156,16 @@ impl Column {
         }
     }
 
-    /// A distribution never cuts a number: without its last digits it would be another row's.
     #[inline]
     fn padded_width(&self, key: u64) -> usize {
+        if self.sizes.is_none() { self.width() } else { self.drawn_padded_width(key) }
+    }
+
+    /// A distribution never cuts a number: without its last digits it would be another row's.
+    #[inline(never)] // Hardly any table has sizes, and every row of the others is checked without them.
+    fn drawn_padded_width(&self, key: u64) -> usize {
         let digits = key.checked_ilog10().unwrap_or(0) as usize + 1;
-        if self.sizes.is_none() { self.width() } else { self.text_width(seed(key, 0, 0)).max(digits) }
+        self.text_width(seed(key, 0, 0)).max(digits)
     }
 
     /// How many bytes a value has at most, in decimal digits if it is a number.
@@ -188,11 +193,14 @@ impl Column {
     /// Returns whether `value` is what the generator makes; `scratch` is overwritten.
     #[inline]
     pub fn matches(&self, key: u64, version: u64, value: Value<'_>, scratch: &mut Vec<u8>) -> bool {
-        match (self.number(key, version), value) {
-            (Some(first), Value::Int(n)) if self.source == Source::Counter => n >= first,
-            (Some(expected), Value::Int(n)) => n == expected || matches!(self.source, Source::Balance { .. }),
-            (None, Value::Text(text)) => self.matches_text(key, version, text, scratch),
-            _ => false,
+        match value {
+            Value::Int(n) => match self.number(key, version) {
+                Some(first) if self.source == Source::Counter => n >= first,
+                Some(expected) => n == expected || matches!(self.source, Source::Balance { .. }),
+                None => false,
+            },
+            Value::Text(text) => !self.is_number() && self.matches_text(key, version, text, scratch),
+            Value::Null => false,
         }
     }
 
