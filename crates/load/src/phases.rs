@@ -59,14 +59,7 @@ impl<'a> Execution<'a> {
         let longest_row = schema.tables.iter().map(Table::most_row_bytes).max().unwrap_or(0);
         expect_answers(plan.clients.count as usize, longest_row.saturating_mul(ROWS_AN_ANSWER));
         let store = Store::new(&plan.store, &input.secrets, schema, plan.timeout_ns()).map_err(Outcome::Refused)?;
-        let is_single = workload.single_key(&mut Choices::new(0, 0, 1, 0)).is_some();
-        if plan.pipeline > 1 && !(is_single && store.can_pipeline()) {
-            let (name, kind) = (&workload_plan.name, store.kind());
-            return Err(Outcome::Refused(format!(
-                "pipeline = {} with {name} on {kind}: only point-get on postgres, redis (layout string), memcached, cassandra and handlersocket pipelines",
-                plan.pipeline
-            )));
-        }
+        check_pipeline(plan.pipeline, &workload_plan.name, &workload, &store).map_err(Outcome::Refused)?;
         let engine = engine_for(plan, store.is_embedded()).map_err(Outcome::Refused)?;
         let execution = Self { input, plan, workload_plan, workload, store: Arc::new(store), engine, records };
         execution.hello();
@@ -270,6 +263,18 @@ fn record_phase(records: &Records, name: &str, work: impl FnOnce() -> Result<Val
     }
     records.write(&record);
     result.map(drop)
+}
+
+/// Refuses to pipeline a workload whose transaction is not one `get`, and a store that answers one request at a time.
+fn check_pipeline(pipeline: usize, name: &str, workload: &AnyWorkload, store: &Store) -> Result<(), String> {
+    if pipeline == 1 {
+        return Ok(());
+    }
+    let refused = format!("pipeline = {pipeline} with {name} on {}", store.kind());
+    if workload.single_key(&mut Choices::new(0, 0, 1, 0)).is_none() {
+        return Err(format!("{refused}: a transaction of {name} is not a single get"));
+    }
+    if store.can_pipeline() { Ok(()) } else { Err(format!("{refused}: this store answers one request at a time")) }
 }
 
 fn check_host(plan: &Plan) -> Result<(), Outcome> {
