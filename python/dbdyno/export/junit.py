@@ -7,7 +7,8 @@ from collections.abc import Sequence
 from datetime import UTC, datetime
 from xml.etree import ElementTree
 
-from dbdyno.report.core.documents import RunDocument, TrialDocument
+from dbdyno.report.core.documents import RunDocument
+from dbdyno.report.core.trial_documents import TrialDocument
 from dbdyno.report.document import document
 from dbdyno.results.limits import judged_limits
 from dbdyno.results.model import Run

@@ -9,4 +9,4 @@ TABLES_OF = {
     "otava": (),
     "markdown": (),
 }
-"""The formats, and the tables that each can be made of; the others have a shape of their own."""
+"""The formats, and the tables that each can be made of; the others have their own shape."""

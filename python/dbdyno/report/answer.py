@@ -5,10 +5,11 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Sequence
 
 from dbdyno.report.core import words
-from dbdyno.report.core.documents import RunDocument, TrialDocument
+from dbdyno.report.core.documents import RunDocument
 from dbdyno.report.core.loads import at, is_open, load_of, rate_per_s, share_of, time_name, times_us
 from dbdyno.report.core.names import listed
 from dbdyno.report.core.ratios import limit_of
+from dbdyno.report.core.trial_documents import TrialDocument
 from dbdyno.report.factor_answer import by_variant
 from dbdyno.report.headline import Standing, more_elsewhere, standing, verdict
 from dbdyno.report.option_answer import by_option

@@ -10,9 +10,10 @@ from rich.console import Console
 
 from dbdyno.report.cautions import cautions
 from dbdyno.report.core import words
-from dbdyno.report.core.documents import RunDocument, TrialDocument
+from dbdyno.report.core.documents import RunDocument
 from dbdyno.report.core.loads import is_open, time_label, time_name, times_us
 from dbdyno.report.core.terminal import Column, heading, print_columns, say
+from dbdyno.report.core.trial_documents import TrialDocument
 from dbdyno.report.document import document
 from dbdyno.report.sections import capacity, crashes, events, locks, replication
 from dbdyno.report.sections.analyses import analysed, print_analyses

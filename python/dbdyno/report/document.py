@@ -4,15 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from dbdyno.report.core.documents import (
-    ConcludedDocument,
-    FairnessDocument,
-    LimitsDocument,
-    RunDocument,
-    SessionsDocument,
-)
+from dbdyno.report.core.documents import FairnessDocument, LimitsDocument, RunDocument, SessionsDocument
 from dbdyno.report.core.event_documents import EventSummariesDocument
 from dbdyno.report.core.loads import load_of
+from dbdyno.report.core.trial_documents import ConcludedDocument
 from dbdyno.report.headline import compared, headline
 from dbdyno.report.option_answer import compared_options
 from dbdyno.report.sections import analyses, crashes

@@ -8,8 +8,9 @@ from rich.console import Console
 from rich.text import Text
 
 from dbdyno.report.core import words
-from dbdyno.report.core.documents import RunDocument, TrialDocument
+from dbdyno.report.core.documents import RunDocument
 from dbdyno.report.core.terminal import say
+from dbdyno.report.core.trial_documents import TrialDocument
 from dbdyno.results.conclusions import Verdict
 from dbdyno.verdict.limits import LIMITS, noun_of
 

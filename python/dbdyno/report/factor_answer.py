@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 
 from dbdyno.report.core import words
-from dbdyno.report.core.documents import TrialDocument
 from dbdyno.report.core.loads import rate_per_s
+from dbdyno.report.core.trial_documents import TrialDocument
 from dbdyno.results.rivals import base_of
 
 MOST_SYSTEMS = 3

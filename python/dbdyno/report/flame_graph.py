@@ -7,10 +7,9 @@ spends more on it, and blue if it spends less.
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Any
 from zlib import crc32
 
 from dbdyno.report.core.templating import templates
@@ -90,7 +89,9 @@ def _tree(first: Stacks, second: Stacks) -> _Function:
     return root
 
 
-def _frames(root: _Function, describe: Any, color: Any) -> list[Frame]:
+def _frames(
+    root: _Function, describe: Callable[[_Function], str], color: Callable[[str, _Function], str]
+) -> list[Frame]:
     def below(function: _Function, name: str, left: float, row: int) -> Iterator[Frame]:
         width = function.width / root.width
         if width < NARROWEST:

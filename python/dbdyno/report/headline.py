@@ -12,15 +12,10 @@ from dbdyno.errors import UserError
 from dbdyno.report.cells import Side, variants_of
 from dbdyno.report.comparison import compare_sides, comparison_document
 from dbdyno.report.core import words
-from dbdyno.report.core.documents import (
-    CellDocument,
-    ComparisonDocument,
-    HeadlineDocument,
-    RatioDocument,
-    TrialDocument,
-)
+from dbdyno.report.core.documents import CellDocument, ComparisonDocument, HeadlineDocument, RatioDocument
 from dbdyno.report.core.loads import LOAD_KEYS, at, load_of, rate_per_s, share_of
 from dbdyno.report.core.ratios import TURNED, limit_of, turned
+from dbdyno.report.core.trial_documents import TrialDocument
 from dbdyno.results.json_types import SearchStated
 from dbdyno.results.model import Run
 from dbdyno.results.noise import known_noise

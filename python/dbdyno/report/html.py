@@ -16,12 +16,13 @@ from markupsafe import Markup
 from dbdyno.errors import RunFailed
 from dbdyno.report.answer import answer
 from dbdyno.report.core import plotly, words
-from dbdyno.report.core.documents import RunDocument, TrialDocument
+from dbdyno.report.core.documents import RunDocument
 from dbdyno.report.core.loads import is_open, share_of
 from dbdyno.report.core.page import Page
 from dbdyno.report.core.recordings import Recordings, recordings_of
 from dbdyno.report.core.section import Part, Section
 from dbdyno.report.core.templating import TEMPLATES, templates
+from dbdyno.report.core.trial_documents import TrialDocument
 from dbdyno.report.document import document
 from dbdyno.report.sections import analyses, capacity, copies, ranking
 from dbdyno.report.sections.environment import as_text

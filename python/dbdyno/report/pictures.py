@@ -11,13 +11,13 @@ import numpy as np
 
 from dbdyno.errors import RunFailed, UserError
 from dbdyno.report.core import plotly
-from dbdyno.report.core.documents import TrialDocument
 from dbdyno.report.core.loads import at, load_of
 from dbdyno.report.core.page import Page
 from dbdyno.report.core.plots import Figure
 from dbdyno.report.core.ratios import limit_of
 from dbdyno.report.core.recordings import recordings_of
 from dbdyno.report.core.series import Series, places_of
+from dbdyno.report.core.trial_documents import TrialDocument
 from dbdyno.report.document import document
 from dbdyno.report.html import clients_loaded, parts_of
 from dbdyno.report.sections import over_time

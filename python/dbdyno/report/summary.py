@@ -12,11 +12,12 @@ from rich.text import Text
 from dbdyno.report.answer import answer
 from dbdyno.report.cautions import cautions
 from dbdyno.report.core import words
-from dbdyno.report.core.documents import RunDocument, TrialDocument
+from dbdyno.report.core.documents import RunDocument
 from dbdyno.report.core.loads import Load, is_open, load_of, loads, share_of, time_name, times_us
 from dbdyno.report.core.names import short_names
 from dbdyno.report.core.terminal import Column, print_columns, say, shortened, wrapped
 from dbdyno.report.core.times import TimeName
+from dbdyno.report.core.trial_documents import TrialDocument
 from dbdyno.report.details import print_specific
 from dbdyno.report.document import document
 from dbdyno.report.sections import capacity, events

@@ -8,7 +8,9 @@ from typing import TypeVar
 import numpy as np
 
 from dbdyno.contract import TotalCountedRecord, TotalTransactionsRecord
-from dbdyno.report.core.documents import (
+from dbdyno.report.core.event_documents import EventsDocument
+from dbdyno.report.core.times import recorded_times_us
+from dbdyno.report.core.trial_documents import (
     AskedDocument,
     ConcludedDocument,
     EndingDocument,
@@ -31,8 +33,6 @@ from dbdyno.report.core.documents import (
     VariantDocument,
     WarmUpDocument,
 )
-from dbdyno.report.core.event_documents import EventsDocument
-from dbdyno.report.core.times import recorded_times_us
 from dbdyno.report.core.words import hit_ratio
 from dbdyno.report.sections.client_groups import pace_of
 from dbdyno.report.sections.cost import cost

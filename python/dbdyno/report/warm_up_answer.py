@@ -6,7 +6,7 @@ from collections.abc import Iterable, Sequence
 from statistics import median
 
 from dbdyno.report.core import words
-from dbdyno.report.core.documents import TrialDocument, WarmUpDocument
+from dbdyno.report.core.trial_documents import TrialDocument, WarmUpDocument
 
 MOST_SYSTEMS = 3
 """With more systems only the table says it."""

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any
 
-from dbdyno.report.core.documents import OperationDocument
+from dbdyno.report.core.trial_documents import OperationDocument
 from dbdyno.report.document import document
 from dbdyno.results.model import Run
 from dbdyno.tables.table import Column, Table

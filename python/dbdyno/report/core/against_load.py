@@ -9,10 +9,10 @@ from statistics import median, median_low
 from typing import Any, Literal
 
 from dbdyno.report.core.bars import laid_out
-from dbdyno.report.core.documents import TrialDocument
 from dbdyno.report.core.loads import Load, is_open, load_of
 from dbdyno.report.core.plots import UNUSABLE, Figure, at_one_load, load_axes, meta
 from dbdyno.report.core.series import Series, trials_of
+from dbdyno.report.core.trial_documents import TrialDocument
 from dbdyno.report.core.words import evenness
 
 Point = tuple[TrialDocument, Any, float]
@@ -108,7 +108,7 @@ def _all_of_it(all_series: Sequence[Series]) -> Figure:
     }
 
 
-def load_line(series: Series, x: list[Any], y: list[Any]) -> Figure:
+def load_line(series: Series, x: list[float], y: list[float]) -> Figure:
     return {
         "type": "scatter",
         "mode": "lines",

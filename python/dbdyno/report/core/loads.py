@@ -9,8 +9,8 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 
-from dbdyno.report.core.documents import LoadKey, RatedDocument, TrialDocument
 from dbdyno.report.core.times import TimedDocument, TimeName, Times
+from dbdyno.report.core.trial_documents import LoadKey, RatedDocument, TrialDocument
 from dbdyno.results.json_types import RateStated
 
 LOAD_KEYS: tuple[LoadKey, ...] = ("workload", "rows", "clients", "pipeline", "network_delay_us")

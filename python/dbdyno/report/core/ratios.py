@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 from dbdyno.report.core import words
-from dbdyno.report.core.documents import CellDocument, RatioDocument, TrialDocument
+from dbdyno.report.core.documents import CellDocument, RatioDocument
+from dbdyno.report.core.trial_documents import TrialDocument
 from dbdyno.verdict.limits import CLIENT, noun_of
 
 TURNED = {"faster": "slower", "slower": "faster"}

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Sequence
 
-from dbdyno.report.core.documents import TrialDocument
+from dbdyno.report.core.trial_documents import TrialDocument
 from dbdyno.report.core.words import trial_name
 from dbdyno.stats.steady_state import NO_STEADY_STATE, SHORTEST_S, TOO_SHORT
 

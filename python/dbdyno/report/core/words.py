@@ -5,16 +5,11 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping, Sequence
 from datetime import UTC, datetime
 
-from dbdyno.report.core.documents import (
-    CountedDocument,
-    LabelledDocument,
-    RatioDocument,
-    RunDocument,
-    TrialDocument,
-)
+from dbdyno.report.core.documents import RatioDocument, RunDocument
 from dbdyno.report.core.loads import at, rate_per_s, share_of, time_name, times_us
 from dbdyno.report.core.named_workload import named_workload
 from dbdyno.report.core.names import listed
+from dbdyno.report.core.trial_documents import CountedDocument, LabelledDocument, TrialDocument
 from dbdyno.results.json_types import LeftOutStated
 from dbdyno.results.usable import Evenness
 from dbdyno.stats.stalls import StallFigures

@@ -8,13 +8,13 @@ from dataclasses import dataclass
 from html import escape
 from typing import Literal
 
-from dbdyno.report.core.documents import TrialDocument
 from dbdyno.report.core.loads import Load, time_name, times_us
 from dbdyno.report.core.named_workload import named_workload
 from dbdyno.report.core.page import PERCENTILES, Page
 from dbdyno.report.core.plots import Figure, plot_unit, scaled
 from dbdyno.report.core.section import Part, Section
 from dbdyno.report.core.series import Series, places_of, representatives, trials_of
+from dbdyno.report.core.trial_documents import TrialDocument
 from dbdyno.results.rivals import base_of
 
 _SUFFIXES = {"k": 1 << 10, "m": 1 << 20, "g": 1 << 30, "t": 1 << 40}

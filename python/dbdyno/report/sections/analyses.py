@@ -8,7 +8,6 @@ from statistics import median
 
 from rich.console import Console
 
-from dbdyno.report.core.documents import TrialDocument
 from dbdyno.report.core.looks import Look, bar_marker, looks
 from dbdyno.report.core.named_workload import named_workload
 from dbdyno.report.core.page import Page
@@ -16,6 +15,7 @@ from dbdyno.report.core.plots import Figure
 from dbdyno.report.core.section import Part, Section
 from dbdyno.report.core.series import Series
 from dbdyno.report.core.terminal import Column, print_columns, say
+from dbdyno.report.core.trial_documents import TrialDocument
 from dbdyno.report.core.words import significant
 from dbdyno.results.json_types import AnalysisStated, LoadedStated, QueryStated, UnansweredStated
 
@@ -33,7 +33,7 @@ def analysed(trials: Iterable[TrialDocument]) -> list[TrialDocument]:
 def analysis_of(trial: TrialDocument) -> AnalysisStated:
     """Return the queries of a trial that `analysed` named."""
     analysis = trial["analysis"]
-    assert analysis is not None, "only trials with queries are asked for them"
+    assert analysis is not None, "only trials with queries come here them"
     return analysis
 
 

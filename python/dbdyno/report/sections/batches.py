@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections.abc import Sequence
 from statistics import median
 
-from dbdyno.report.core.documents import TrialDocument
 from dbdyno.report.core.factors import factor_axis, factor_line
 from dbdyno.report.core.looks import looks
 from dbdyno.report.core.named_workload import named_workload
@@ -13,6 +12,7 @@ from dbdyno.report.core.page import Page
 from dbdyno.report.core.plots import Figure
 from dbdyno.report.core.section import Part, Section
 from dbdyno.report.core.series import Series
+from dbdyno.report.core.trial_documents import TrialDocument
 from dbdyno.report.core.words import repeated
 
 WORKLOAD = "batch-get"
@@ -55,8 +55,8 @@ def part(page: Page) -> Part | None:
     plots = figures(page.series) if page.clients_loaded else {}
     median_of = ", the median of repetitions" if repeated(page.document) else ""
     note = (
-        f"Rows a second against the keys of a request, both logarithmic; complete trials only{median_of}. Where a line "
-        "turns flat, only the cost of the rows is left, as that of the request is spread over many."
+        f"Rows a second against the keys of a request, both logarithmic; complete trials only{median_of}. A flat "
+        "line means that the cost of the request no longer matters: it is spread over many rows."
     )
     content = {"heading": "Rows by keys a request", "note": note, "id": "batch", "height": 360}
     return Part(content, plots) if plots else None

@@ -6,11 +6,11 @@ from collections.abc import Iterator, Sequence
 
 from rich.console import Console
 
-from dbdyno.report.core.documents import GroupDocument, PacedDocument, TrialDocument
 from dbdyno.report.core.page import Page
 from dbdyno.report.core.section import Part, Section
 from dbdyno.report.core.terminal import Column, print_columns
 from dbdyno.report.core.times import Times, recorded_times_us
+from dbdyno.report.core.trial_documents import GroupDocument, PacedDocument, TrialDocument
 from dbdyno.report.core.words import length, significant
 from dbdyno.results.groups import GroupFigures, group_figures
 from dbdyno.results.model import Trial

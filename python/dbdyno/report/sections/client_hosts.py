@@ -5,9 +5,9 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 from typing import TypedDict
 
-from dbdyno.report.core.documents import TrialDocument
 from dbdyno.report.core.page import Page
 from dbdyno.report.core.section import Part, Section
+from dbdyno.report.core.trial_documents import TrialDocument
 from dbdyno.results.json_types import client_host
 
 

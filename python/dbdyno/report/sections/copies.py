@@ -8,7 +8,6 @@ from typing import Literal
 
 from rich.console import Console
 
-from dbdyno.report.core.documents import TrialDocument
 from dbdyno.report.core.factors import factor_axis, factor_line
 from dbdyno.report.core.looks import Look, looks
 from dbdyno.report.core.page import Page
@@ -16,6 +15,7 @@ from dbdyno.report.core.plots import Figure
 from dbdyno.report.core.section import Part, Section
 from dbdyno.report.core.series import Series, trials_of
 from dbdyno.report.core.terminal import Column, print_columns, say
+from dbdyno.report.core.trial_documents import TrialDocument
 from dbdyno.report.core.words import UNKNOWN, short_count, significant
 from dbdyno.results.json_types import CopyStated, CopyStepStated
 
@@ -36,7 +36,7 @@ def copied(trials: Iterable[TrialDocument]) -> list[TrialDocument]:
 def copy_of(trial: TrialDocument) -> CopyStated:
     """Return the copy of a trial that `copied` named."""
     copy = trial["copy"]
-    assert copy is not None, "only trials with a copy are asked for it"
+    assert copy is not None, "only trials with a copy come here it"
     return copy
 
 

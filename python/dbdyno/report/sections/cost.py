@@ -5,13 +5,13 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from html import escape
 
-from dbdyno.report.core.documents import CostDocument
 from dbdyno.report.core.loads import is_open
 from dbdyno.report.core.looks import bar_marker
 from dbdyno.report.core.page import Page
 from dbdyno.report.core.plots import Figure, meta
 from dbdyno.report.core.section import Part, Section
 from dbdyno.report.core.series import Series, hovermode, load_labels, representatives, trials_of
+from dbdyno.report.core.trial_documents import CostDocument
 from dbdyno.results.model import Trial
 from dbdyno.results.read import processes_of_store, usage_of_servers
 

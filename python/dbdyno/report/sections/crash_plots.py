@@ -5,12 +5,12 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from html import escape
 
-from dbdyno.report.core.documents import TrialDocument
 from dbdyno.report.core.looks import HUES
 from dbdyno.report.core.page import Page
 from dbdyno.report.core.plots import Figure
 from dbdyno.report.core.section import Part, Section
 from dbdyno.report.core.series import Series, trials_of
+from dbdyno.report.core.trial_documents import TrialDocument
 from dbdyno.report.core.words import label_of, significant, whole
 from dbdyno.report.sections import crashes
 from dbdyno.report.sections.crashes import crash_of, crashed

@@ -6,8 +6,8 @@ from collections.abc import Iterable, Sequence
 from typing import Literal
 
 from dbdyno.report.core import words
-from dbdyno.report.core.documents import TrialDocument
 from dbdyno.report.core.named_workload import named_workload
+from dbdyno.report.core.trial_documents import TrialDocument
 from dbdyno.results.json_types import AgreementStated, CrashStated
 
 WORKLOAD = "durability"
@@ -53,7 +53,7 @@ def unread(trials: Iterable[TrialDocument]) -> list[TrialDocument]:
 def crash_of(trial: TrialDocument) -> CrashStated:
     """Return the crash of a trial that `crashed` named."""
     crash = trial["crash"]
-    assert crash is not None, "only trials with a crash are asked for it"
+    assert crash is not None, "only trials with a crash come here it"
     return crash
 
 

@@ -6,12 +6,12 @@ from collections.abc import Sequence
 
 from rich.console import Console
 
-from dbdyno.report.core.documents import OperationDocument, TrialDocument
 from dbdyno.report.core.loads import time_name, times_us
 from dbdyno.report.core.page import Page
 from dbdyno.report.core.section import Part, Section
 from dbdyno.report.core.terminal import Column, print_columns, say
 from dbdyno.report.core.times import TimeName
+from dbdyno.report.core.trial_documents import OperationDocument, TrialDocument
 from dbdyno.report.core.words import latency_unit, significant, whole
 from dbdyno.results.operations import KIND
 

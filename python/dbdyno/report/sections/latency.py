@@ -5,12 +5,12 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 
 from dbdyno.report.core.against_load import against_load
-from dbdyno.report.core.documents import TrialDocument
 from dbdyno.report.core.loads import time_name, times_us
 from dbdyno.report.core.page import PERCENTILES, Page
 from dbdyno.report.core.plots import Figure, plot_unit, scaled
 from dbdyno.report.core.section import Part, Section
 from dbdyno.report.core.series import Series, trials_of
+from dbdyno.report.core.trial_documents import TrialDocument
 
 
 def part(page: Page) -> Part | None:

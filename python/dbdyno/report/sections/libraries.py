@@ -7,8 +7,9 @@ import math
 from collections.abc import Iterable, Iterator
 
 from dbdyno.report.core import words
-from dbdyno.report.core.documents import LibraryCostDocument, RunDocument, TrialDocument
+from dbdyno.report.core.documents import LibraryCostDocument, RunDocument
 from dbdyno.report.core.loads import at, rate_per_s
+from dbdyno.report.core.trial_documents import TrialDocument
 
 NATIVE = "native"
 

@@ -9,7 +9,6 @@ from typing import Literal, TypedDict
 
 import numpy as np
 
-from dbdyno.report.core.documents import TrialDocument
 from dbdyno.report.core.loads import Load, is_open, load_of, time_name
 from dbdyno.report.core.page import PERCENTILES, Page
 from dbdyno.report.core.panels import panels, points_of_a_trial
@@ -18,6 +17,7 @@ from dbdyno.report.core.recordings import Recordings
 from dbdyno.report.core.section import Part, Section
 from dbdyno.report.core.series import Series, hovermode, places_of, representatives, trials_of
 from dbdyno.report.core.steadiness import drift
+from dbdyno.report.core.trial_documents import TrialDocument
 from dbdyno.results.conclusions import Budget
 from dbdyno.results.records import COARSE_BITS
 from dbdyno.stats.histogram import bucket_bounds

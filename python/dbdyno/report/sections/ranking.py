@@ -6,12 +6,13 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from dbdyno.report.core import words
-from dbdyno.report.core.documents import RatioDocument, RunDocument, TrialDocument
+from dbdyno.report.core.documents import RatioDocument, RunDocument
 from dbdyno.report.core.loads import LOAD_KEYS, Load, load_of, rate_per_s, time_label
 from dbdyno.report.core.page import Page
 from dbdyno.report.core.ratios import limit_of, turned
 from dbdyno.report.core.section import Part, Section
 from dbdyno.report.core.series import Series, representatives
+from dbdyno.report.core.trial_documents import TrialDocument
 from dbdyno.report.sections import capacity
 from dbdyno.stats.steady_state import FLAT, TOO_SHORT
 

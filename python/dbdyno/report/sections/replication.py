@@ -5,9 +5,10 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from dbdyno.report.core import words
-from dbdyno.report.core.documents import OperationDocument, RunDocument, TrialDocument
+from dbdyno.report.core.documents import RunDocument
 from dbdyno.report.core.page import Page
 from dbdyno.report.core.section import Part, Section
+from dbdyno.report.core.trial_documents import OperationDocument, TrialDocument
 
 _ELSEWHERE, _PART = "get-elsewhere", "transaction"
 HEADINGS = (

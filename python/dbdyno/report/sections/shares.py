@@ -6,11 +6,11 @@ from collections.abc import Mapping, Sequence
 from html import escape
 
 from dbdyno.report.core.bars import laid_out
-from dbdyno.report.core.documents import TrialDocument
 from dbdyno.report.core.loads import time_name, times_us
 from dbdyno.report.core.plots import Figure
 from dbdyno.report.core.series import Series, operations, places_of, representatives, trials_of
 from dbdyno.report.core.times import TimeName
+from dbdyno.report.core.trial_documents import TrialDocument
 from dbdyno.results.operations import CLIENTS, KIND, NEITHER, READS, WRITES, group_of
 
 COLOURS = {

@@ -5,11 +5,12 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator
 
 from dbdyno.report.core import words
-from dbdyno.report.core.documents import RunDocument, TrialDocument
+from dbdyno.report.core.documents import RunDocument
 from dbdyno.report.core.names import listed
 from dbdyno.report.core.page import Page
 from dbdyno.report.core.section import Part, Section
 from dbdyno.report.core.steadiness import remarks
+from dbdyno.report.core.trial_documents import TrialDocument
 from dbdyno.report.sections.analyses import analysed
 from dbdyno.report.sections.libraries import understated
 

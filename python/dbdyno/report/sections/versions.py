@@ -8,13 +8,13 @@ from dataclasses import dataclass
 from html import escape
 
 from dbdyno.report.core import words
-from dbdyno.report.core.documents import TrialDocument
 from dbdyno.report.core.loads import Load, load_of
 from dbdyno.report.core.looks import store_of
 from dbdyno.report.core.page import Page
 from dbdyno.report.core.plots import Figure
 from dbdyno.report.core.section import Part, Section
 from dbdyno.report.core.series import Series
+from dbdyno.report.core.trial_documents import TrialDocument
 from dbdyno.results.client_limit import majority
 from dbdyno.stats.comparison import Comparison, compare
 
