@@ -154,7 +154,6 @@ def test_a_host_that_fails_is_named_and_nothing_is_merged(run):
         ({"system": "redis://10.0.0.1:6379", "profile": True}, "profile: works on one host only"),
         ({"system": "redis://10.0.0.1:6379", "confirm_limit": True}, "confirm_limit: works on one host only"),
         ({"system": "cache-aside(memcached, mysql://root@10.0.0.1/test)"}, "give the URL of a server"),
-        ({"system": "redis://10.0.0.1:6379", "workload": "durability"}, "'durability' run on one host only"),
     ],
 )
 def test_what_only_one_host_can_do_is_refused(keys, why):

@@ -14,6 +14,8 @@ from dbdyno.hosts import limits
 from dbdyno.systems import ARRANGEMENTS, SYSTEMS
 from helpers import experiment
 
+HOSTS = {"address": "tls://10.0.0.1:8786", "client": ["c1"]}
+
 
 def resolved(**keys):
     return resolve(experiment(**keys).experiment)
@@ -168,6 +170,7 @@ def test_unless_nothing_is_left(no_redis):
         ({"system": "redis://host", "data_dir": "/tmp"}, "data_dir: .* was not started by dbdyno"),
         ({"data_dir": "/nowhere"}, "data_dir: /nowhere is not a directory here"),
         ({"memory_limit": ["64M", "1G"]}, "memory_limit: .sqlite, memory limit 64M. runs inside"),
+        ({"workload": "durability", "hosts": HOSTS}, "hosts: the clients of 'durability' run on one host only"),
     ],
     ids=str,
 )
@@ -215,7 +218,7 @@ def test_more_clients_than_file_descriptors_are_refused_with_the_remedy(system, 
     if fits:
         assert resolved(system=system, clients=[1, clients]).systems
     else:
-        with pytest.raises(UserError, match=r"file descriptors and 1,000 are allowed here: .*ulimit -Hn 100[12]"):
+        with pytest.raises(UserError, match=r"file descriptors, and 1,000 are allowed here\. .*ulimit -Hn 100[12]"):
             resolved(system=system, clients=[1, clients])
 
 
@@ -226,7 +229,9 @@ def test_more_clients_than_ports_are_refused_with_the_remedy(monkeypatch, tmp_pa
     ports.write_text("60000\t60099\n")
     monkeypatch.setattr(limits, "PORT_RANGE", ports)
     assert resolved(system="redis", clients=[100]).systems
-    with pytest.raises(UserError, match=r"101 clients need as many ports, and 100 are .*: run `sysctl -w net\.ipv4"):
+    with pytest.raises(
+        UserError, match=r"101 clients need as many ports, and this host has 100 .*\. Run `sysctl -w net\.ipv4"
+    ):
         resolved(system="redis", clients=[1, 101])
     for text in ("redis?connect=socket", "mysql://root@localhost/test?socket=/run/m.sock", "sqlite"):
         assert resolved(system=text, clients=[101]).systems
@@ -243,7 +248,7 @@ def test_settings_are_tried_out_and_what_has_none_is_not(fake_system, guard):
 
 
 def test_an_embedded_store_has_no_network():
-    with pytest.raises(UserError, match="'sqlite' runs inside the load client, with no network"):
+    with pytest.raises(UserError, match="'sqlite' runs inside the load client, without a network"):
         resolved(system="sqlite", network_delay_us=200)
 
 

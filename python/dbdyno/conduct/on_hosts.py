@@ -15,7 +15,6 @@ from dbdyno.errors import RunFailed, UserError
 from dbdyno.experiment.hosts import Hosts, host_and_port, is_loopback
 from dbdyno.experiment.model import Experiment
 from dbdyno.experiment.system_spec import SystemSpec
-from dbdyno.experiment.workloads import Kind
 from dbdyno.hosts.clocks import Reading, drift_s, why_unsteady
 from dbdyno.hosts.crew import Member
 from dbdyno.hosts.elsewhere import Elsewhere, ElsewhereObserver
@@ -49,9 +48,6 @@ def refuse(experiment: Experiment, systems: Sequence[SystemSpec], lineup: Lineup
     for key, is_asked in asked.items():
         if is_asked:
             raise UserError(f"{key}: works on one host only; leave {key} out, or hosts")
-    for workload in experiment.workload:
-        if workload.kind is not Kind.LOAD:
-            raise UserError(f"hosts: the clients of '{workload.name}' run on one host only; leave hosts out")
     for spec in systems:
         if spec.client != "native":
             raise UserError(f"client: '{spec.client}' runs on one host only; leave it out, or hosts")
@@ -59,14 +55,14 @@ def refuse(experiment: Experiment, systems: Sequence[SystemSpec], lineup: Lineup
             _refuse_on_server_host(lineup.find(spec, experiment.workload[0]))
         elif not _is_elsewhere(spec):
             raise UserError(
-                f"hosts: other hosts cannot reach '{spec.label}', which dbdyno starts for this host alone; name a "
-                "server host (hosts.server), or give the URL of a server, e.g. mysql://user@10.0.0.1/database"
+                f"hosts: dbdyno starts '{spec.label}' for this host alone, so other hosts cannot reach it. "
+                "Name a server host (hosts.server), or give the URL of a server, e.g. mysql://user@10.0.0.1/database"
             )
         _refuse_loopback(spec, experiment.hosts)
 
 
 def _refuse_on_server_host(system: System) -> None:
-    """Raise UserError if a system cannot be started on another host as it is asked for."""
+    """Raise UserError if a system cannot be started on another host with its settings."""
     spec = system.spec
     if not system.serves_hosts:
         able = ", ".join(name for name, kind in SYSTEMS.items() if kind.serves_hosts)

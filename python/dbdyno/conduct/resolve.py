@@ -48,6 +48,7 @@ def resolve(experiment: Experiment) -> Resolved:
         _check_data_dir(variant)
         for workload in variant.workload:
             kind_of(workload).refuse(variant, workload)
+            _check_hosts(variant, workload)
     systems: list[SystemSpec] = []
     skipped: list[tuple[SystemSpec, str]] = []
     specs = driven(experiment)
@@ -91,6 +92,11 @@ def _check_cpus(experiment: Experiment) -> None:
             if cpu not in usable:
                 there = ", ".join(map(str, sorted(usable)))
                 raise UserError(f"cpus.{side}: dbdyno may not use CPU {cpu} here; it may use {there}")
+
+
+def _check_hosts(experiment: Experiment, workload: WorkloadSpec) -> None:
+    if experiment.hosts and not kind_of(workload).divides:
+        raise UserError(f"hosts: the clients of '{workload.name}' run on one host only; leave hosts out")
 
 
 def _check_data_dir(experiment: Experiment) -> None:
@@ -142,7 +148,7 @@ def _check_limits(experiment: Experiment, system: System) -> None:
     spec = system.spec
     if max(experiment.network_delay_us) and system.embedded:
         raise UserError(
-            f"network_delay_us: '{spec.label}' runs inside the load client, with no network between; leave one out"
+            f"network_delay_us: '{spec.label}' runs inside the load client, without a network; leave one out"
         )
     if experiment.restart and not system.restorable:
         able = ", ".join(_restarted(experiment))
@@ -206,8 +212,8 @@ def _check_descriptors(clients: int, connections_each: int) -> None:
     _, allowed = resource.getrlimit(resource.RLIMIT_NOFILE)
     if allowed != resource.RLIM_INFINITY and needed > allowed:
         raise UserError(
-            f"clients: {clients:,} clients need {needed:,} file descriptors and {allowed:,} are allowed here: raise "
-            f"that with `ulimit -Hn {needed}` as root (or 'nofile' in /etc/security/limits.conf), or give fewer clients"
+            f"clients: {clients:,} clients need {needed:,} file descriptors, and {allowed:,} are allowed here. "
+            f"Run `ulimit -Hn {needed}` as root (or set 'nofile' in /etc/security/limits.conf), or give fewer clients"
         )
 
 
@@ -216,8 +222,8 @@ def _check_ports(spec: SystemSpec, clients: int) -> None:
     on_socket = spec.settings.get("connect") == "socket" or (spec.url is not None and spec.url.socket is not None)
     if not on_socket and clients > (ports := own_limits().ports):
         raise UserError(
-            f"clients: {clients:,} clients need as many ports, and {ports:,} are for connections to one server here: "
-            f"run `{MORE_PORTS}` as root, or divide the clients among hosts"
+            f"clients: {clients:,} clients need as many ports, and this host has {ports:,} for one server. "
+            f"Run `{MORE_PORTS}` as root, or divide the clients among hosts"
         )
 
 

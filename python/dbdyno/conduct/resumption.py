@@ -17,6 +17,7 @@ from dbdyno.conduct.confirm import CUT_SHORT
 from dbdyno.conduct.context import Context, data_of
 from dbdyno.conduct.earlier import Earlier
 from dbdyno.conduct.journal import Journal
+from dbdyno.conduct.kinds import kind_of
 from dbdyno.conduct.listener import Listener, Outcome
 from dbdyno.conduct.pairs import Rule, passes_of
 from dbdyno.conduct.preparation import make_launch_of
@@ -27,7 +28,6 @@ from dbdyno.experiment.model import Experiment
 from dbdyno.experiment.read import NamedExperiment, read_experiment
 from dbdyno.experiment.system_spec import bare_name
 from dbdyno.experiment.trials import Preparation, Trial, expand, is_step_of
-from dbdyno.experiment.workloads import Kind
 from dbdyno.results.environment import Environment, read_environment
 from dbdyno.results.facts import PreparationFacts, RunFacts, TrialFacts
 from dbdyno.results.foreign_content import understood
@@ -283,8 +283,7 @@ def _read_complete(path: Path, name: str, experiment: Experiment) -> Recorded | 
 def _outcome_of(trial: Trial, recorded: Recorded) -> Outcome:
     """Return the outcome of a complete trial, as it was when it ended."""
     errors: dict[str, int] = {}
-    # An operation that fails when its store is killed is no error.
-    if trial.workload.kind in (Kind.LOAD, Kind.PROGRAM):
+    if kind_of(trial.workload).errors_count:
         for interval in recorded.recorded.intervals:
             for kind, count in interval.errors.items():
                 errors[kind] = errors.get(kind, 0) + count

@@ -5,6 +5,7 @@ from __future__ import annotations
 from abc import ABC, abstractmethod
 from collections.abc import Iterator, Mapping
 from pathlib import Path
+from typing import ClassVar
 
 from dbdyno.conduct.context import Context
 from dbdyno.conduct.listener import Outcome
@@ -21,7 +22,14 @@ from dbdyno.systems.space import Space
 
 
 class WorkloadKind(ABC):
-    """One way to conduct a workload. It holds no state: all that a run knows is in its context."""
+    """One way to conduct a workload. It holds no state: all that a run knows is in its context.
+
+    errors_count: True if each operation that fails is an error of the trial.
+    divides: True if several hosts can issue its load, each a part.
+    """
+
+    errors_count: ClassVar[bool] = False
+    divides: ClassVar[bool] = False
 
     def refuse(self, experiment: Experiment, workload: WorkloadSpec) -> None:
         """Raise UserError if the experiment asks for what this kind does not have."""
@@ -61,7 +69,7 @@ class WorkloadKind(ABC):
 
 
 def refuse_keys(asked: Mapping[str, bool], why: str) -> None:
-    """Raise UserError for the first key that is asked for; why: the reason none of them can be."""
+    """Raise UserError for the first key that is given; why: the reason that none is possible."""
     for key, is_asked in asked.items():
         if is_asked:
             raise UserError(f"{key}: {why}: leave {key} out")

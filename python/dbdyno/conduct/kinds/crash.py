@@ -45,7 +45,7 @@ TABLES = ("dbdyno_debit", "dbdyno_credit")
 
 
 class CrashKind(WorkloadKind):
-    """Transactions of clients until the store is killed."""
+    """Transactions of clients until the store is killed. An operation that fails then is no error."""
 
     def refuse(self, experiment: Experiment, workload: WorkloadSpec) -> None:
         asked = {

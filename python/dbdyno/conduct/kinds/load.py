@@ -14,6 +14,9 @@ from dbdyno.experiment.trials import Trial
 class LoadKind(WorkloadKind):
     """Transactions of clients; it refuses nothing that an experiment can ask for."""
 
+    errors_count = True
+    divides = True
+
     def run(self, context: Context, prepared: Prepared, trial: Trial) -> Iterator[Outcome]:
         """Run one trial, at the share of capacity it asks for, or the rate search that begins with it."""
         if context.experiment.find_rate:

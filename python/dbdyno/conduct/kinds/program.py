@@ -26,6 +26,8 @@ DEFAULT = "oltp_read_write"
 class ProgramKind(WorkloadKind):
     """Transactions of sysbench's threads, in a closed loop."""
 
+    errors_count = True
+
     def refuse(self, experiment: Experiment, workload: WorkloadSpec) -> None:
         check_script(workload.option("script") or DEFAULT)
         refuse_for_program(experiment, workload.name)
