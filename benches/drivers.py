@@ -1,7 +1,7 @@
 """The load client against the field's Rust crates, on the same servers: `python -m benches.drivers [CRATE …]`.
 
 Each crate gets random rows of the same table by their keys, on one thread, through as many clients as dbdyno-load, in
-pairs that alternate, all on one processor. The crates' programs are a workspace of their own (`benches/crates`).
+pairs that alternate, all on one processor. The crates' programs are a separate workspace (`benches/crates`).
 """
 
 import re

@@ -43,10 +43,10 @@ EMBEDDED_ALONE = "embedded-engines"
 MEANT = {
     "speaks to none": "to be driven through a client library for Python",
     "kills its store": "to be killed and started again by itself",
-    "keeps nothing that": "to be started again on what it kept",
+    "cannot start again from its data": "to be started again on what it kept",
     "does not copy": "its own tools for files (`tool = sql` can)",
     "copied by one worker": "several workers (`workers = 1` can)",
-    "nothing can wait for a cache": "to wait for a cache: it runs inside the load client, a thread a client",
+    "cannot wait for a cache": "to wait for a cache: it runs inside the load client",
     "divides the clients": "to be one server behind a cache",
 }
 """Refusals that do not say what they need in these words, by what they do say."""

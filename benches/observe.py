@@ -117,13 +117,13 @@ class Rated:
 
 
 def sleep_until(at_unix_s: float) -> None:
-    """Sleep until then; not at all where that is past."""
+    """Sleep until then; not at all if that is past."""
     time.sleep(max(0.0, at_unix_s - time.time()))
 
 
 @dataclass(frozen=True)
 class SoFar:
-    """Usage until a moment: s of processor time, how often waits were asked for, and the gauges."""
+    """Usage until a moment: s of processor time, how often waits were read, and the gauges."""
 
     at_unix_s: float
     server_s: Mapping[int, float]

@@ -22,7 +22,7 @@ def main(port: int, rows: int, seconds: float) -> None:
             key = keys.randint(1, rows)
             row = table.find_one({"_id": key})
             if row is None or row["_id"] != key:
-                raise SystemExit(f"row {key} was asked for, and {row} came")
+                raise SystemExit(f"row {key} was requested, and {row} came")
             gets += 1
         used, wall_s = resource.getrusage(resource.RUSAGE_SELF), time.monotonic() - begun
     print(gets, wall_s, used.ru_utime - before.ru_utime, used.ru_stime - before.ru_stime)

@@ -61,7 +61,7 @@ class Watched:
 
 @contextmanager
 def watching(name: str) -> Iterator[dict[ServerProcess, Watched]]:
-    """Have every start of a server watched; where dbdyno waits twice for one, it goes on after the second time."""
+    """Have every start of a server watched; if dbdyno waits for one twice, the second time counts."""
     starts: dict[ServerProcess, Watched] = {}
     begin, wait = ServerProcess.__init__, ServerProcess.wait_ready
 

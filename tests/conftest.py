@@ -36,7 +36,7 @@ def pytest_configure() -> None:
 
 @pytest.fixture
 def fake_load(monkeypatch: pytest.MonkeyPatch, tmp_path_factory: pytest.TempPathFactory) -> Callable[..., None]:
-    """Put the fake load client in the place of the real one; call the fixture to tell it what to do."""
+    """Replace the real load client by the fake one; call the fixture to tell it what to do."""
 
     def tell(**behaviour: object) -> None:
         monkeypatch.setenv("FAKE_LOAD", json.dumps(behaviour))
@@ -118,7 +118,7 @@ def browser() -> Iterator[Any]:
 
 @pytest.fixture
 def look(browser: Any) -> Iterator[Callable[..., Any]]:
-    """Open an address in a window of its own; what the page says of errors fails the test at its end."""
+    """Open an address in its own window; what the page says of errors fails the test at its end."""
     wrong: list[str] = []
     contexts: list[Any] = []
 

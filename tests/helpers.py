@@ -46,7 +46,7 @@ def system(text: str) -> System:
 
 @contextmanager
 def running(text: str, folder: Path, clients: int = 8, rows: int = 100) -> Iterator[System]:
-    """Run a system of its own, for a test or for all tests of a module; `folder` gets its logs."""
+    """Run a separate system, for a test or for all tests of a module; `folder` gets its logs."""
     need(text.split("?", maxsplit=1)[0])
     server = system(text)
     with Guard() as guard:
@@ -72,7 +72,7 @@ def wait_until(condition: Callable[[], object], patience_s: float = PATIENCE_S) 
 
 
 def experiment(**keys: object) -> NamedExperiment:
-    """Return a small experiment on the fake system, with `keys` in the place of its own."""
+    """Return a small experiment on the fake system, with `keys` replacing its own."""
     least = {"workload": "game", "system": "fake", "rows": 10, "clients": [1, 2], "seconds": 2, "warmup_seconds": 1}
     return NamedExperiment("mine", Experiment.model_validate(least | keys))
 

@@ -189,6 +189,8 @@ BAD = (
     Bad(banned_lines, "a.md", "a \nb", ":1: no trailing"),
     Bad(banned_lines, "crates/a.rs", "// TO" + "DO: later", ":1: finish it"),
     Bad(banned_lines, "crates/a.rs", "//! A.\n    /// What it is.\n", ":2: begin with the subject"),
+    Bad(banned_lines, "docs/plan.md", "The stall wa" + "s seen.", ":1: use the field's word"),
+    Bad(banned_lines, "crates/a.rs", "/// Rows that are aske" + "d for.", ":1: use the field's word"),
     Bad(banned_lines, "scripts/x", "cd /ro" + "ot/x", ":1: no path of one machine"),
     Bad(banned_lines, "a.toml", "u = 'https://py" + "pi.org'", ":1: name the package"),
     Bad(absences, "crates/wire/src/a.rs", "use std::net::TcpListener;", ":1: wire does no I/O"),

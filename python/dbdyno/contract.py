@@ -64,7 +64,7 @@ class ThinkTimeDocument(TypedDict):
 
 
 class GroupDocument(TypedDict):
-    """Clients of a trial that do the same; `options` are in the place of the workload's."""
+    """Clients of a trial that do the same; `options` replace the workload's."""
 
     name: str
     count: int

@@ -105,7 +105,7 @@ def experiment_file_page() -> str:
     )
     events = prose("[Events during a trial](../events.md) explains what an event can do, and what is reported.")
     groups = prose(
-        "`[[clients]]` in the place of `clients` gives each group of clients its own load. "
+        "`[[clients]]` instead of `clients` gives each group of clients its own load. "
         "[Groups of clients](../client-groups.md) explains these keys."
     )
     return page(
@@ -196,7 +196,7 @@ def _bounds(metadata: list[Any]) -> str:
 
 
 def _constraints(metadata: list[Any]) -> Iterator[Any]:
-    """Yield the constraints of a type; inside a union pydantic leaves them in a field of their own."""
+    """Yield the constraints of a type; inside a union pydantic leaves them in their own field."""
     for step in metadata:
         yield from step.metadata if isinstance(step, FieldInfo) else [step]
 

@@ -84,7 +84,7 @@ def test_names_of_earlier_files_are_known(own, scratch):
 @pytest.mark.parametrize(
     ("old", "new", "problem"),
     [
-        ("2009,3,", "2009,", "109 fields in the place of 109 and a comma"),
+        ("2009,3,", "2009,", "109 fields instead of 109 and a comma"),
         ("2009,3,", "2009,three,", "Quarter is 'three', which is not a number"),
         ("2009-07-", "2009-77-", "which is not a date"),
         ('"AA"', '"AA', "a quote is not closed"),

@@ -21,7 +21,7 @@ def test_versions_of_the_catalogue():
     assert builds_between("mysql@5.6", "mysql@5.7", None, None, HERE) == ["mysql@5.6", "mysql@5.7"]
     for good, bad, said in (
         ("mysql@8.0", "mysql@5.5", "does not come before"),
-        ("mysql@5.5", "mysql@9.9", "--bad mysql@9.9: is not among the builds"),
+        ("mysql@5.5", "mysql@9.9", "--bad mysql@9.9: not among the builds"),
         ("mysql@5.5", "mariadb@11.4", "the builds in between are unknown"),
         ("redis", "redis?a=b", "the builds in between are unknown"),
         ("mysql@5.6?a=b", "mysql@5.7", "with the same settings"),

@@ -104,7 +104,7 @@ def test_what_the_client_limited_on_one_side_is_not_left_out(dbdyno, run):
 def test_where_nothing_else_remains_nothing_passes(dbdyno, run):
     faults = {("mariadb", clients): "client-limited" for clients in (1, 2)}
     status, out, err = dbdyno("gate", run("before", faults=faults), run("same", faults=faults), "--leave-out-limited")
-    assert status == 2 and "can judge nothing: client or rate limited every cell on both sides" in err
+    assert status == 2 and "can judge nothing: the client or the rate limited every cell on both sides" in err
     assert "left out, limited on both sides: 2" in out
 
 

@@ -136,7 +136,7 @@ def test_a_password_on_the_command_line_is_refused_before_anything_begins(where)
     command = [*PYTHON, "run", "game", *(text.replace("{}", url) for text in where)]
     done = subprocess.run(command, env=ENVIRONMENT, capture_output=True, text=True, check=False)
     assert (done.returncode, done.stdout, done.stderr.count("\n")) == (2, "", 1)
-    assert done.stderr.startswith("dbdyno: a password on the command line is in process lists")
+    assert done.stderr.startswith("dbdyno: process lists show a password on the command line")
     assert "DBDYNO_PASSWORD" in done.stderr and "hid-den" not in done.stderr
 
 

@@ -1,4 +1,4 @@
-"""The completed trials of earlier sessions are told from what is left to run."""
+"""The completed trials of earlier sessions are distinguished from what is left to run."""
 
 from dataclasses import replace
 

@@ -15,16 +15,16 @@ def test_what_is_the_same_has_no_difference():
 @pytest.mark.parametrize(
     ("copy", "difference"),
     [
-        ([ROWS[0], (b"10", b"teN", b""), ROWS[2]], "row 10, column 2: b'teN' in the place of b'ten'"),
-        ([(b"9", b"nine", b""), *ROWS[1:]], "row 9, column 3: b'' in the place of None"),
-        ([ROWS[0], (b"10", b"ten", None), ROWS[2]], "row 10, column 3: None in the place of b''"),
+        ([ROWS[0], (b"10", b"teN", b""), ROWS[2]], "row 10, column 2: b'teN' instead of b'ten'"),
+        ([(b"9", b"nine", b""), *ROWS[1:]], "row 9, column 3: b'' instead of None"),
+        ([ROWS[0], (b"10", b"ten", None), ROWS[2]], "row 10, column 3: None instead of b''"),
         ([ROWS[0], ROWS[2]], "row 10 is missing"),
         (ROWS[1:], "row 9 is missing"),
         (ROWS[:2], "row 11 is missing"),
-        ([ROWS[0], ROWS[1], ROWS[1], ROWS[2]], "row 10 is there once too often"),
-        ([*ROWS, ROWS[2]], "row 11 is there once too often"),
-        ([*ROWS, (b"12", b"", b"")], "row 12 is there once too often"),
-        ([(b"8", b"", b""), *ROWS], "row 8 is there once too often"),
+        ([ROWS[0], ROWS[1], ROWS[1], ROWS[2]], "row 10 is in the copy once too often"),
+        ([*ROWS, ROWS[2]], "row 11 is in the copy once too often"),
+        ([*ROWS, (b"12", b"", b"")], "row 12 is in the copy once too often"),
+        ([(b"8", b"", b""), *ROWS], "row 8 is in the copy once too often"),
     ],
 )
 def test_one_difference_is_found_and_named(copy, difference):

@@ -28,7 +28,7 @@ class Attached:
         return {"mariadb": (self.host, 3306)}
 
 
-@pytest.mark.skipif(os.geteuid() != 0 or not shutil.which("tc"), reason="needs a network namespace of its own")
+@pytest.mark.skipif(os.geteuid() != 0 or not shutil.which("tc"), reason="needs its own network namespace")
 def test_a_shaped_link_is_named_with_the_command_that_takes_a_fifth_of_it():
     shape = "tc qdisc add dev lo root tbf rate 200mbit burst 128k latency 50ms"
     script = f'ip link set lo up && {shape} && "$0" -c "$1" && tc -j qdisc show dev lo'
@@ -39,7 +39,7 @@ def test_a_shaped_link_is_named_with_the_command_that_takes_a_fifth_of_it():
     said, _, after = done.stdout.partition("\n")
     narrowed = "tc qdisc change dev lo root tbf rate 160mbit burst 128k latency 50ms"
     assert said == (
-        f"the link lo is not dbdyno's to change. Take a fifth of its 200 Mbit/s as root, and run again: {narrowed}"
+        f"dbdyno does not change the link lo. Take a fifth of its 200 Mbit/s as root, and run again: {narrowed}"
     ), done.stderr
     assert json.loads(after)[0]["options"]["rate"] * 8 == 200_000_000
     again = f"ip link set lo up && {shape} && {narrowed} && tc -j qdisc show dev lo"
@@ -57,10 +57,10 @@ def test_an_interface_has_the_speed_that_its_driver_states(monkeypatch, tmp_path
     assert "Take a fifth of its 10000 Mbit/s" in said and "tc qdisc add dev eth7 root tbf rate 8000mbit" in said
     (tmp_path / "eth7" / "speed").write_text("-1\n")
     said = why_not_narrowed(Attached("192.0.2.1"))
-    assert said.endswith("its bandwidth is not known. See whether it is shaped: tc qdisc show dev eth7")
+    assert said.endswith("its bandwidth is unknown. See whether it is shaped: tc qdisc show dev eth7")
 
 
 def test_without_the_tools_the_bandwidth_is_not_known(monkeypatch, tmp_path):
     monkeypatch.setenv("PATH", str(tmp_path))
     monkeypatch.setattr(link, "INTERFACES", tmp_path)
-    assert "the link lo is not dbdyno's to change, and its bandwidth is not known" in why_not_narrowed(Attached())
+    assert "dbdyno does not change the link lo, and its bandwidth is unknown" in why_not_narrowed(Attached())

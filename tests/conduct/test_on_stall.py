@@ -1,4 +1,4 @@
-"""A stall is seen in the seconds of the load client, stacks are recorded while it lasts, and no figure has them."""
+"""A stall is detected in the seconds of the load client, stacks are recorded while it lasts, and no figure has them."""
 
 import json
 import threading

@@ -84,7 +84,7 @@ def test_what_nothing_moves(limit):
 def test_a_link_that_dbdyno_did_not_delay_is_left_as_it_is(name):
     running = Changing()
     running.spec = system(name).spec
-    with pytest.raises(UserError, match="the link lo is not dbdyno's to change"):
+    with pytest.raises(UserError, match="dbdyno does not change the link lo"):
         change_of(running, PLAN, trial(), "network")
 
 

@@ -84,7 +84,7 @@ def test_a_long_text_is_named_by_its_beginning():
         ),
         ("warmup_seconds = 2", "confirm_limit = true", "events: confirm_limit needs trials that nothing disturbs"),
         ("warmup_seconds = 2", 'find_rate = "p99 < 1ms"', "events: find_rate needs trials that nothing disturbs"),
-        ('workload = "game"', 'workload = "durability"', "events: 'durability' has no clients of dbdyno beside them"),
+        ('workload = "game"', 'workload = "durability"', "events: 'durability' runs without clients of dbdyno"),
     ],
 )
 def test_what_cannot_be_is_refused_when_it_is_read(file, old, new, words):

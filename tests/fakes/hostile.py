@@ -12,7 +12,7 @@ _CHUNK = 1 << 16
 
 @contextmanager
 def server(behaviour: Behaviour) -> Iterator[int]:
-    """Serve every connection on a thread of its own by `behaviour`; gives the port."""
+    """Serve every connection on its own thread by `behaviour`; gives the port."""
     listener = socket.create_server(("127.0.0.1", 0), backlog=64)
     ended = threading.Event()
     open_now: list[socket.socket] = []

@@ -12,7 +12,7 @@ FAKE_LOAD is JSON; every key may be left out:
     extra: a closed loop does this share more.
     slow_seconds: so many of them at first do half.
     noise: with `noisy_clients` clients every other run does this share more; `noise_count`: the file it counts them in.
-    ceiling_per_s: reached where only `run` is asked for, as on a null server.
+    ceiling_per_s: reached by a plan with only `run`, as on a null server.
     null_ends: True for a null server that does not come up.
 It uses the standard library alone, so that any Python can run it.
 """

@@ -1,4 +1,4 @@
-"""Agents on this host, each with a certificate of its own; their load client is the fake one."""
+"""Agents on this host, each with its own certificate; their load client is the fake one."""
 
 import os
 import subprocess

@@ -21,7 +21,7 @@ SOURCES = Path(__file__).parents[2] / "python"
 
 
 def plan_of(store: dict[str, Any], workload: str, phases: tuple[str, ...] = ("run", "verify"), **keys: Any) -> dict:
-    """Return a plan of one client for a second, with `keys` in the place of its own."""
+    """Return a plan of one client for a second, with `keys` replacing its own."""
     return {
         "contract": 1,
         "phases": list(phases),
@@ -82,7 +82,7 @@ class Loaded:
         return execute(python_load_client("run"), plan, self.secrets)
 
     def endpoint(self, **keys: Any) -> Endpoint:
-        """Return where its server is, with `keys` in the place of what is so."""
+        """Return where its server is, with `keys` replaced."""
         address, layout = self.store["address"], self.store.get("layout")
         known = {
             "host": address.get("host"),

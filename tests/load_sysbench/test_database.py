@@ -1,4 +1,4 @@
-"""On a server that is somebody else's a database of its own is made and removed, and nothing that others made."""
+"""On an attached server a separate database is made and removed, and nothing that others made."""
 
 import io
 import json

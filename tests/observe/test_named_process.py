@@ -62,7 +62,7 @@ def test_a_process_of_another_user_is_refused(port):
     assert "another user's process" in str(why_not_server(1, ("127.0.0.1", port), None))
 
 
-@pytest.mark.skipif(os.geteuid() != 0 or not shutil.which("unshare"), reason="needs a network namespace of its own")
+@pytest.mark.skipif(os.geteuid() != 0 or not shutil.which("unshare"), reason="needs its own network namespace")
 def test_a_process_of_another_network_has_ports_of_its_own():
     script = "import socket, sys; s = socket.create_server(('', 7)); print('up', flush=True); sys.stdin.read()"
     listening = ["unshare", "--net", shutil.which("python3"), "-c", script]

@@ -16,7 +16,7 @@ FORKS = "import os, time; os.fork(); time.sleep(600)"
 
 @pytest.fixture
 def forking(tmp_path):
-    """A process of a program of its own name that has forked."""
+    """A process with a program name of its own that has forked."""
     program = tmp_path / "dyno-forks"
     shutil.copy(Path(sys.executable).resolve(), program)
     with subprocess.Popen([program, "-c", FORKS], cwd=tmp_path, start_new_session=True, env=_environment()) as process:

@@ -1,4 +1,4 @@
-"""A server is asked on a thread of its own, and one that fails or hangs holds nothing up."""
+"""A server is asked on its own thread, and one that fails or hangs holds nothing up."""
 
 import threading
 import time

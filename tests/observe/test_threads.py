@@ -1,4 +1,4 @@
-"""Threads are told apart by the system call they stand still in."""
+"""Threads are distinguished by the system call that they wait in."""
 
 import os
 import platform

@@ -239,7 +239,7 @@ def test_evenness_stands_with_the_means_it_belongs_to(runs):
 
 
 def stalled(cell):
-    """The cell with a candidate of which one trial stood still for two of its three seconds."""
+    """The cell with a candidate of which one trial stalled for two of its three seconds."""
     first, *rest = cell.trials[1]
     still = [interval._replace(completed=0) for interval in first.recorded.intervals[:-1]]
     recorded = replace(first.recorded, intervals=(*still, first.recorded.intervals[-1]))

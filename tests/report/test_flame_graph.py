@@ -47,7 +47,7 @@ def test_names_are_text_whatever_they_hold():
 
 
 def test_no_time_is_said():
-    assert "No time was seen here." in flame_graph({}, "one")
+    assert "No time was observed here." in flame_graph({}, "one")
 
 
 def test_a_differential_one_says_who_spends_more_and_keeps_what_is_gone():

@@ -30,7 +30,7 @@ class Recorded:
         (Recorded(0.91), {"client_cpus": [0]}, "91% busy"),
         (Recorded(1.81, threads=8), {}, "its load threads were 90% busy"),
         (Recorded(0.91, threads=1), {}, "91% busy"),
-        (Recorded(1.9), {"client_ceiling_per_s": 1000}, "a server doing nothing and its load threads were 95% busy"),
+        (Recorded(1.9), {"client_ceiling_per_s": 1000}, "a null server and its load threads were 95% busy"),
         (Recorded(1.9, followed=True), {"client_ceiling_per_s": 1000}, None),
         (Recorded(1.9, followed=False), {"client_ceiling_per_s": 1000}, "100%"),
         (Recorded(), {}, None),

@@ -100,7 +100,7 @@ def test_one_that_is_not_is_a_result_with_a_sentence(tmp_path):
 
 def test_a_ceiling_that_is_not_known_is_said(tmp_path):
     said = warnings_after(tmp_path, lambda record: None, lambda about: about.update(client_ceiling_note="no room"))
-    assert said == "what the client reaches alone is not known: no room"
+    assert said == "the client's ceiling is unknown: no room"
 
 
 def test_seconds_that_were_profiled_are_said_with_the_reason(tmp_path):

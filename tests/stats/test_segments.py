@@ -1,4 +1,4 @@
-"""The cheapest division is found, whatever an exhaustive search would find too, and noise is seen through steps."""
+"""The cheapest division is found, whatever an exhaustive search would find too, and steps are found in noise."""
 
 from itertools import combinations, pairwise
 

@@ -52,7 +52,7 @@ def copy_and_spoil(copier: Copier, spoil: Callable[[str], None], unkeyed: str, l
         spoil(f"UPDATE t SET c = {was} WHERE id = {key}")
     assert differences(copier, "t") == []
     spoil("INSERT INTO u SELECT * FROM t WHERE id = 2")
-    assert differences(copier, "u") == ["row 2 is there once too often"]
+    assert differences(copier, "u") == ["row 2 is in the copy once too often"]
     spoil("DELETE FROM t WHERE id = 5")
     assert differences(copier, "t") == ["row 5 is missing"]
     spoil("INSERT INTO t (id, k, c) VALUES (5, 7, '')")
@@ -61,6 +61,6 @@ def copy_and_spoil(copier: Copier, spoil: Callable[[str], None], unkeyed: str, l
     spoil(unkeyed)
     spoil("INSERT INTO t SELECT * FROM t WHERE id = 2")
     differing = differences(copier, "t")
-    assert differing[-2:] == ["row 2 is there once too often", "row 5 is missing"] and len(differing) > 2
+    assert differing[-2:] == ["row 2 is in the copy once too often", "row 5 is missing"] and len(differing) > 2
     copier.drop()
     assert not folder.exists()

@@ -1,6 +1,6 @@
 """The same demands on every store, each made of a real server through the real load client.
 
-The systems that are asked for are put through it side by side, once for the module, since most of a case is waiting for
+The requested systems are put through it side by side, once for the module, since most of a case is waiting for
 a run's second to end. The workloads together have every logical operation, and one has values that are hard to keep.
 `make test` has what is got and started soon, `make test-systems` the others.
 """
@@ -70,7 +70,7 @@ ALL_PHASES = ("prepare", "load", "run", "verify", "cleanup")
 CRASH = {f"postgresql{how}": signal.SIGQUIT for how in ("", "?tls=on", "?connect=socket")}
 """How a server is killed, if not by SIGKILL: after that PostgreSQL leaves shared memory behind, in no directory."""
 REVIVED = ("handlersocket", "galera", SPIDER, *ENCRYPTED, *ON_SOCKET)
-"""Servers started again with what they have: while HandlerSocket is asked for a table, none of that name is made; a
+"""Servers started again with what they have: while HandlerSocket has a table open, none of that name is made; a
 node of a cluster is given what the others have; another server would have a certificate that clients do not trust, or
 its socket elsewhere; Spider's backends go on running."""
 FORGETFUL = ("redis?tls=on", *FORGETFUL_ON_SOCKET)

@@ -1,4 +1,4 @@
-"""Statements are executed in a process of their own, when its input ends."""
+"""Statements are executed in their own process, when its input ends."""
 
 import pickle
 import subprocess

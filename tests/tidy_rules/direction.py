@@ -18,13 +18,13 @@ PYTHON_MAY_IMPORT = {
     # Recordings are histograms, so reading them needs their arithmetic.
     "results": {"stats"},
     "stats": set(),
-    # A program of its own, as the native load client is: what it shares with the rest is docs/contract.md.
+    # A separate program, as the native load client is: what it shares with the rest is docs/contract.md.
     "load_python": set(),
     # The same: how a plan is read and records are written, it shares with the Python load client.
     "load_sysbench": {"load_python"},
     # Rows, files and answers of the flight table.
     "analytics": set(),
-    # Guards are programs of their own, which run beside dbdyno and import nothing else.
+    # Guards are separate programs, which run beside dbdyno and import nothing else.
     "leftovers": set(),
     # Both read what cassandra-driver reads of a server, and its bound is one module.
     "systems": {"analytics", "experiment", "leftovers", "load_python", "results", "stats"},

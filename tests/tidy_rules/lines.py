@@ -32,6 +32,11 @@ BANNED = (
         ("**/*.rs",),
         "begin with the subject, Returns or True if",
     ),
+    Banned(
+        r"(?i)\b(?:(?:is|are|was|were) (?:se[e]n|tol[d]|asked fo[r])|stood stil[l]|held u[p])\b",
+        (*TEXT, "**/*.j2"),
+        "use the field's word: observed, detected, requested, reported, stalled",
+    ),
     Banned(r"\b(?:TO[D]O|FIX[M]E|XX[X]|HAC[K])\b", TEXT, "finish it, or open an issue"),
     Banned(r"(?:/ro[o]t|/wor[k]|/hom[e]|/User[s]|/tmp/ven[v])/", TEXT, "no path of one machine"),
     Banned(

@@ -153,7 +153,7 @@ def tail_bytes(requests: list[bytes]) -> int:
 
 @contextmanager
 def event_loop() -> Iterator[asyncio.AbstractEventLoop]:
-    """Yield an event loop that runs on a thread of its own."""
+    """Yield an event loop that runs on its own thread."""
     loop = asyncio.new_event_loop()
     thread = threading.Thread(target=loop.run_forever, daemon=True)
     thread.start()

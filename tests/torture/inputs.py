@@ -59,7 +59,7 @@ KINDS: dict[str, tuple[Callable[[Inputs, Random], list[str]], float]] = {
 }
 """The maker of each kind of case, and its share of all."""
 PROGRAM_EACH = 400
-"""One of so many cases runs as a program of its own."""
+"""One of so many cases runs as a separate program."""
 STOPS = "this is as far as an input goes"
 
 
@@ -213,7 +213,7 @@ def _where(error: BaseException) -> str:
 
 
 def _as_program(line: list[str], add_finding: Callable[[str, str], None]) -> None:
-    """Run a case as a program of its own, with its memory limited."""
+    """Run a case as a separate program, with its memory limited."""
 
     def limit() -> None:
         # The limit also counts the data of an interpreter with all libraries.

@@ -125,7 +125,7 @@ def _flipped(good: bytes, random: Random) -> bytes:
 
 
 def _numbers_changed(good: bytes, random: Random) -> bytes:
-    """Put a number in the place of one that is written in digits."""
+    """Replace a number that is written in digits."""
     digits = [at for at, byte in enumerate(good[:5000]) if 48 <= byte <= 57]
     if not digits:
         return good

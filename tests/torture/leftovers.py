@@ -174,7 +174,7 @@ _PRIVATE: dict[str, Callable[[], list[str]]] = {
     "network namespace": _namespaces,
     **{f"System V {kind}": partial(_system_v, kind) for kind in _SYSV},
 }
-"""The kinds in a namespace of their own if there is one."""
+"""The kinds in their own namespace if there is one."""
 _HOSTS: dict[str, Callable[[], list[str]]] = {
     "control group": _groups,
     "kernel setting": lambda: [f"{name} = {_sysctl(name)}" for name in _SYSCTLS],

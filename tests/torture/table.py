@@ -20,7 +20,7 @@ HEAD = (
 
 
 def write_counts(document: Path, done: list[tuple[Part, Report, float]]) -> None:
-    """Write rows between the two marks of a document, in the place of those of the same part and seed.
+    """Write rows between the two marks of a document, replacing those of the same part and seed.
 
     done: each part with its report and the seconds it took. Raises ValueError if the document lacks the marks.
     """

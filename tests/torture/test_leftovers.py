@@ -1,10 +1,10 @@
-"""Everything that a run can leave is seen, by the kind of thing it is, and taken away again."""
+"""Everything that a run can leave is found, by its kind, and removed."""
 
 import subprocess
 import sys
 from pathlib import Path
 
-# In a process of its own: what it does, taking namespaces and adopting orphans, no other test may see.
+# In its own process: what it does, taking namespaces and adopting orphans, no other test may see.
 LEAVE = """
 import ctypes, os, socket, subprocess, sys, time
 from pathlib import Path
@@ -16,7 +16,7 @@ adopt_orphans()
 isolated = isolate()
 before = snapshot(folder, isolated)
 assert not snapshot(folder, isolated).since(before)
-# An orphan that listens, in a session of its own; and what outlives every process.
+# An orphan that listens, in its own session; and what outlives every process.
 script = "import socket, time; s = socket.create_server(('127.0.0.1', 0)); print(flush=True); time.sleep(600)"
 shell = f'{sys.executable} -c "{script}" &'
 started = subprocess.Popen(["setsid", "sh", "-c", shell], stdout=subprocess.PIPE)

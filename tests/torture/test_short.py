@@ -17,7 +17,7 @@ SEED = 7
 @pytest.mark.timeout(600)
 @pytest.mark.parametrize("part", load_parts(()), ids=lambda part: part.name)
 def test_nothing_is_found_in_a_few_cases(part):
-    # A process of its own, because a part takes namespaces of its own and adopts orphans.
+    # A separate process, because a part takes its own namespaces and adopts orphans.
     command = [sys.executable, "-m", "torture", part.name, "--seed", str(SEED), "--count", str(part.short)]
     environment = os.environ | {"PYTHONPATH": str(Path(__file__).parents[1])}
     ended = subprocess.run(command, capture_output=True, text=True, check=False, env=environment)

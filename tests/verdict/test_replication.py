@@ -1,4 +1,4 @@
-"""Commits that wait for another node are seen in what servers say of their connections, and in a cluster's counters."""
+"""Commits that wait for another node are found in the states of connections, and in a cluster's counters."""
 
 import pytest
 

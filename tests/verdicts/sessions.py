@@ -16,7 +16,7 @@ TAKEN_EVERY_S = 0.02
 
 
 def locking(lock: str, unlock: str, held_s: float, free_s: float) -> Cause:
-    """Hold a lock for `held_s` of every `held_s + free_s`, by statements of a session of its own."""
+    """Hold a lock for `held_s` of every `held_s + free_s`, by statements of its own session."""
 
     def begin(stage: Stage) -> None:
         def hold(is_over: Callable[[float], bool]) -> None:
@@ -68,7 +68,7 @@ def connect(stage: Stage) -> pymysql.Connection | psycopg.Connection:
 
 
 def holding(statement: str) -> Cause:
-    """Hold what a statement begins until the trial ends, by a session of its own."""
+    """Hold what a statement begins until the trial ends, by its own session."""
 
     def begin(stage: Stage) -> None:
         connection = stage.trial.enter_context(connect(stage))

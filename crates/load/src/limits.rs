@@ -44,7 +44,7 @@ pub fn allow_connections(connections: u64) -> Result<(), String> {
     }
     let allowed = limit.maximum.unwrap_or(0);
     Err(format!(
-        "{connections} connections need {needed} file descriptors and {allowed} are allowed: raise it with \
+        "{connections} connections need {needed} file descriptors, and {allowed} are allowed: raise the limit with \
          `ulimit -n {needed}` (as root, or in /etc/security/limits.conf)"
     ))
 }

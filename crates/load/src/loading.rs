@@ -1,6 +1,6 @@
 //! Loading: several sessions side by side, each with a range of keys of its own, and the secondary indexes after the rows.
 //!
-//! A load that was cut goes on where it was: the store is asked which rows it has, so nothing needs to be remembered of it.
+//! An interrupted load continues: the store is asked which rows it has, so nothing needs to be remembered.
 
 use std::ops::Range;
 use std::rc::Rc;
@@ -154,7 +154,7 @@ impl Job<'_> {
         self.tables.iter().map(|table| table.count(table.numbers(self.rows))).sum()
     }
 
-    /// Finds out what is known of each table. One whose rows cannot be asked for by their numbers is whole, or is emptied.
+    /// Finds out what is known of each table. A table that cannot be queried by row numbers is whole, or is emptied.
     fn make_loadable(&self) -> Result<Vec<Known>, Trouble> {
         let known = |(i, table): (usize, &Table)| {
             if self.is_new || table.is_keyed_by_number() {

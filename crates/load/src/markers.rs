@@ -1,7 +1,7 @@
 //! The markers of tables and keys: which run made them, for which workload, and for keys which rows.
 //!
-//! A table carries the marker itself. A key-value store has no tables, so there each table's rows are claimed before the first is written:
-//! the claim is a marker with the table and the numbers of its rows (docs/contract.md).
+//! A table carries the marker itself. A key-value store has no tables, so there each table's rows are claimed before the first is written.
+//! The claim is a marker with the table and the numbers of its rows (docs/contract.md).
 
 use std::sync::Arc;
 

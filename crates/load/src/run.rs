@@ -44,9 +44,9 @@ pub fn threads_for(plan: &Plan, is_embedded: bool) -> u64 {
     plan.threads.map_or(chosen_threads(processors()), |n| n as u64).min(plan.clients.count)
 }
 
-/// Half of the processors are the server's. If they are few, load threads share them with the server's threads, of which there may be
-/// hundreds, and the kernel gives to each thread alike: a single one among them is waited for while a processor is idle (docs/engine.md,
-/// "Threads"). On a processor of its own, or of all, one thread costs the least.
+/// Half of the processors are the server's. If they are few, load threads share them with the server's threads, which may be hundreds. The
+/// kernel gives each thread an equal share, so a single load thread would be waited for while a processor is idle (docs/engine.md,
+/// "Threads"). With one processor, one thread costs the least.
 fn chosen_threads(processors: u64) -> u64 {
     if processors == 1 { 1 } else { processors.div_ceil(2).max(AMONG_OTHERS) }
 }

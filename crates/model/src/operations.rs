@@ -55,8 +55,8 @@ pub trait Session {
     ) -> Result<u64, Failure> {
         Err(Failure::Server("this store has no SQL".into()))
     }
-    /// Reads rows by primary key; `each` is given the index of every key once, and its row. `step` decides the form: of a `get`
-    /// there is a request for every key, all sent before the first answer is read, and `each` is called in order; a `get-many` is one
+    /// Reads rows by primary key; `each` is given the index of every key once, and its row. `step` decides the form. A `get`
+    /// has a request for every key, all sent before the first answer is read, and `each` is called in order. A `get-many` is one
     /// request for all of them, and the keys rise. A store that cannot do the one or the other says so before a run begins.
     async fn get_many(
         &mut self,

@@ -7,7 +7,7 @@ use crate::RowBuffer;
 /// Makes a table's rows. Numbers may have holes, so that rows that belong together can be numbered together: order lines, 5 to 15 an
 /// order, as 15 times the order and the line.
 pub trait Population: Debug + Send + Sync {
-    /// Returns whether there is a row with this number; it is asked for every number, so it should be much cheaper than the row.
+    /// Returns whether there is a row with this number; it is called for every number, so it should be much cheaper than the row.
     fn has(&self, _number: u64) -> bool {
         true
     }

@@ -25,7 +25,7 @@ impl Statement {
         self
     }
 
-    /// The text in a dialect, with `name` in the place of each table's.
+    /// The text in a dialect, with `name` for each table's.
     pub fn text(&self, dialect: Dialect, tables: &[Table], name: impl Fn(&Table) -> String) -> String {
         let sql = variant(&self.variants, dialect).unwrap_or(&self.sql);
         tables.iter().fold(sql.to_string(), |sql, table| sql.replace(&format!("{{{}}}", table.name), &name(table)))

@@ -207,7 +207,7 @@ impl Connection {
         .await
     }
 
-    /// Waits for more bytes than [`Connection::unread`] has; the only task of a loop in the receive itself, which is one system
+    /// Waits for more bytes than [`Connection::unread`] has. The only task of a loop waits in the receive itself: that is one system
     /// call less than to wait for events first, and wakes up sooner.
     ///
     /// # Errors

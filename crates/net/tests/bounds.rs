@@ -1,4 +1,4 @@
-//! The memory that a hostile server cannot make the event loop's connections exceed. A program of its own: the bound is of a whole process.
+//! The memory that a hostile server cannot make the event loop's connections exceed. It is a separate program, because the bound is of a whole process.
 
 use std::io::{ErrorKind, Write};
 use std::net::TcpListener;

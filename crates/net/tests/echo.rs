@@ -18,7 +18,7 @@ fn with_each(test: impl Fn(Engine)) {
     [Engine::Epoll, Engine::IoUring].into_iter().filter(|engine| engine.is_available()).for_each(test);
 }
 
-/// A server on loopback that handles each connection with `serve`, on a thread of its own.
+/// A server on loopback that handles each connection with `serve`, on its own thread.
 fn server(serve: fn(std::net::TcpStream)) -> Address {
     let listener = TcpListener::bind("127.0.0.1:0").unwrap();
     let port = listener.local_addr().unwrap().port();

@@ -40,7 +40,7 @@ fn authority(name: &str) -> Authority {
     Authority { path, server: (of_server.der().clone(), PrivateKeyDer::try_from(key.serialize_der()).unwrap()) }
 }
 
-/// A server on loopback that speaks TLS and handles each connection with `serve`, on a thread of its own.
+/// A server on loopback that speaks TLS and handles each connection with `serve`, on its own thread.
 fn server(
     (certificate, key): &(CertificateDer<'static>, PrivateKeyDer<'static>),
     version: &'static SupportedProtocolVersion,

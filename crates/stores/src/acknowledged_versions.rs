@@ -1,4 +1,4 @@
-//! The newest version of every row whose writing was acknowledged, so that a read of an older one is seen to be stale.
+//! The newest version of every row whose writing was acknowledged, so that a read of an older one is known to be stale.
 
 use std::sync::atomic::{AtomicU32, Ordering::AcqRel, Ordering::Acquire};
 

@@ -52,7 +52,7 @@ fn unit_weight() -> u64 {
 
 const ARRANGEMENTS: [&str; 3] = ["cache-aside", "spread", "result-cache"];
 
-/// The stores have a list of their own, so they are read by it; arrangements are variants here.
+/// The stores have their own list, so they are read by it; arrangements are variants here.
 impl<'de> Deserialize<'de> for Config {
     fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
         let mut object = Map::<String, Value>::deserialize(deserializer)?;

@@ -28,7 +28,7 @@ impl EffectiveSettings {
         self.settings.insert(name.into(), actual.to_string());
     }
 
-    /// Adds a setting that was asked for, as the library shows it.
+    /// Adds a requested setting, as the library shows it.
     ///
     /// # Errors
     /// It has another value: with both.

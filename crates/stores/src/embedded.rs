@@ -94,8 +94,8 @@ pub trait Access {
 
 const CACHE_LINE_SIZE_BYTES: usize = 64;
 
-/// Reads a byte of every cache line of a row, so that they are fetched at once: decoding it alone fetches one after the other, as where
-/// a column lies depends on the one before.
+/// Reads a byte of every cache line of a row, so that they are fetched at once. Decoding alone fetches one after the other, because a
+/// column's position depends on the one before.
 #[inline]
 fn touch(bytes: &[u8]) {
     std::hint::black_box(bytes.iter().step_by(CACHE_LINE_SIZE_BYTES).fold(0, |all, byte| all ^ byte));

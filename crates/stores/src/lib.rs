@@ -111,7 +111,7 @@ pub enum Cleaning {
 /// Prepares, loads, checks and cleans a store, before and after the run.
 #[allow(async_fn_in_trait)] // Sessions stay on the thread that opened them.
 pub trait Administration {
-    /// Makes empty tables that carry `marker` (which begins with [`MARKER`]), in the place of tables of the same name that carry
+    /// Makes empty tables that carry `marker` (which begins with [`MARKER`]), replacing tables of the same name that carry
     /// one; refuses if there is one that does not.
     /// A key-value store has no tables: there rows are claimed, by [`Administration::claim`].
     async fn prepare(&mut self, marker: &str) -> Result<(), Trouble>;
@@ -136,8 +136,8 @@ pub trait Administration {
     async fn cannot_know(&mut self) -> Result<Option<String>, Trouble> {
         Ok(None)
     }
-    /// Adds the rows with these numbers, none of which is there: in the store's fastest ordinary way, and, if it has transactions, as one
-    /// or a few of them, each a range of keys. A key-value store refuses a key that holds anything but its row.
+    /// Adds the rows with these numbers, none of which is there, in the store's fastest ordinary way. If it has transactions, the load is
+    /// one or a few of them, each a range of keys. A key-value store refuses a key that holds anything but its row.
     async fn load(&mut self, table: usize, keys: Range<u64>) -> Result<(), Trouble>;
     /// How [`Administration::load`] does it, in a few words.
     fn loads_by(&self) -> &'static str;

@@ -1,4 +1,4 @@
-//! C libraries that are loaded when a store is opened, so that dbdyno can be installed and run where they are not.
+//! C libraries that are loaded when a store is opened, so that dbdyno can be installed and run without them.
 
 use std::error::Error;
 use std::ffi::{CStr, CString, c_char, c_void};

@@ -62,7 +62,7 @@ pub struct Exchange {
 }
 
 impl Exchange {
-    /// Encrypts what is sent and received from now on, if that was asked for.
+    /// Encrypts what is sent and received from now on, if TLS was requested.
     pub async fn encrypt(&mut self, endpoint: &Endpoint) -> Result<(), Failure> {
         let Some(encryption) = &endpoint.encryption else { return Ok(()) };
         self.connection.encrypt(encryption).await.map_err(|error| match error.kind() {
@@ -131,7 +131,7 @@ impl Exchange {
         }
     }
 
-    /// Sends the request and does not wait. Whatever came before it was asked for must have been read.
+    /// Sends the request and does not wait. All answers before it must have been read.
     #[inline]
     pub async fn send(&mut self) -> Result<(), Failure> {
         if !self.connection.unread().is_empty() {
@@ -157,8 +157,8 @@ impl Exchange {
         self.lost(error)
     }
 
-    /// Lets other clients run, and forgets those messages that have come meanwhile, each of which ends where `end_of` says: for requests
-    /// that nobody waits for an answer to, with which a client would else keep its thread to itself.
+    /// Lets other clients run, and drops the messages that have come meanwhile; each ends where `end_of` says. For requests whose answers
+    /// nobody waits for: without this, a client that sends them would never leave its thread to others.
     pub async fn forget_unasked(&mut self, end_of: impl Fn(&[u8]) -> Decoded<usize>) -> Result<(), Failure> {
         self.connection.take_arrived().await.map_err(|error| self.lost(&error))?;
         while let Some(end) = end_of(self.connection.unread()).map_err(|malformed| Failure::Protocol(malformed.0))? {

@@ -87,7 +87,7 @@ impl Pool {
         Ok(Some(Self { nodes, placement, expire_s: *expire_s, schema: SharedSchema::clone(schema), requested_keys }))
     }
 
-    /// How many of the results that were asked for have another node since the pool changed; `None` if it has not.
+    /// How many of the requested results have another node since the pool changed; `None` if it has not.
     pub fn moved(&self) -> Option<RemappedKeys> {
         let (then, from_ns) = self.placement.then.as_ref()?;
         let requested_keys = self.requested_keys.as_ref().filter(|_| now_ns() >= *from_ns)?;

@@ -18,7 +18,7 @@ const LONGEST_VARBINARY: u32 = 64_000;
 const LONGEST_MEDIUMBLOB: u32 = (1 << 24) - 1;
 
 /// The type that a column is declared with. SQLite has whole numbers of one kind, and only a column declared INTEGER PRIMARY KEY is the key of the
-/// table's own tree; it has no decimal numbers and no dates, which so are whole numbers, as they are in the load client.
+/// table's own tree. It has no decimal numbers and no dates, so these are whole numbers, as in the load client.
 fn declared(kind: Kind, dialect: Dialect) -> String {
     match (kind, dialect) {
         (Kind::Char(n), _) => format!("CHAR({n})"),
@@ -93,7 +93,7 @@ pub fn count_keys(table: &Table, keys: &Range<u64>) -> String {
     format!("SELECT COUNT(*) FROM {name} WHERE {key} >= {} AND {key} < {}", keys.start, keys.end)
 }
 
-/// How many rows an index leads to; `by` says how a store is told to use the index that follows.
+/// How many rows an index leads to; `by` is how a statement names the index to use.
 pub fn count_by_index(table: &Table, index: usize, by: &str) -> String {
     let (index, name) = (&table.indexes[index], table_name(table));
     let by = by.replace('?', &index_name(table, index));
@@ -116,8 +116,8 @@ pub fn control(operation: Operation) -> &'static str {
     }
 }
 
-/// The statement of a step, `?` for each parameter: for an update the versioned columns in order and then the key, for an
-/// addition the number and then the key, for an insertion all columns in order.
+/// The statement of a step, with `?` for each parameter. An update has the versioned columns in order and then the key, an
+/// addition the number and then the key, an insertion all columns in order.
 pub fn statement(schema: &Schema, step: &Step, dialect: Dialect) -> String {
     let table = &schema.tables[step.operation.table()];
     let (name, key) = (table_name(table), &table.columns[0].name);
@@ -171,7 +171,7 @@ fn put(table: &Table, dialect: Dialect) -> String {
     format!("INSERT INTO {} ({}) VALUES ({values}) {otherwise}", table_name(table), names(&table.columns))
 }
 
-/// The `HANDLER … READ` in the place of a step's `SELECT`, and the statement that opens its table; `None` if there is none.
+/// The `HANDLER … READ` that replaces a step's `SELECT`, and the statement that opens its table; `None` if there is none.
 pub fn handler(tables: &[Table], step: &Step) -> Option<(String, String)> {
     let table = &tables[step.operation.table()];
     let index = match step.operation {
@@ -185,7 +185,7 @@ pub fn handler(tables: &[Table], step: &Step) -> Option<(String, String)> {
     Some((format!("HANDLER {name} OPEN"), format!("HANDLER {name} READ `{index}` = (?)")))
 }
 
-/// The same statement with `$1`, `$2` … in the place of each `?`.
+/// The same statement with `$1`, `$2` … for each `?`.
 pub fn numbered(statement: &str) -> String {
     let mut parts = statement.split('?');
     let first = parts.next().unwrap_or_default().to_string();

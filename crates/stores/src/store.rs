@@ -91,7 +91,7 @@ impl Store {
         })
     }
 
-    /// How many of the results that were asked for have another node since the pool changed; `None` of anything else.
+    /// How many of the requested results have another node since the pool changed; `None` of anything else.
     pub fn remapped_keys(&self) -> Option<RemappedKeys> {
         match &self.cache {
             Some(Front::Pool(pool)) => pool.moved(),

@@ -23,8 +23,8 @@ pub struct Answer {
     pub has_escapes: bool,
 }
 
-/// Decodes one answer, and where it ends. `cell` is given every value of every row, text as it lies there, also of an answer that turns out to
-/// be incomplete; `kind` says of the value's number what it is.
+/// Decodes one answer, and where it ends. `cell` is given every value of every row, also if the answer turns out to be incomplete; text as it
+/// lies there. `kind` says what the value of a number is.
 ///
 /// # Errors
 /// The bytes are no such answer.
@@ -165,7 +165,7 @@ pub fn find(out: &mut Vec<u8>, id: usize, value: Param<'_>) {
 pub fn find_many<'a>(out: &mut Vec<u8>, id: usize, values: impl ExactSizeIterator<Item = Param<'a>>) {
     let count = values.len() as i64;
     put_decimal(out, id);
-    // The value that the list stands in the place of is given too, and not looked at.
+    // The value that the list replaces is given too, and ignored.
     out.extend_from_slice(b"\t=\t1\t");
     put_all(out, [Param::Int(count), Param::Int(0), Param::Text(b"@"), Param::Int(0), Param::Int(count)].into_iter());
     put_all(out, values);

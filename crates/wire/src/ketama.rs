@@ -1,8 +1,8 @@
 //! Ketama: which node of a pool has a key, as clients of memcached agree on it (Richard Jones, last.fm, 2007; libmemcached's
 //! `MEMCACHED_BEHAVIOR_KETAMA_WEIGHTED`).
 //!
-//! Each node has about 160 points on a circle of 2³² places, in the measure of its weight: four from each MD5 of `name-0`, `name-1` … A key belongs
-//! to the first point at or behind the place of its own MD5. So a node that leaves gives away its own keys, and no others move.
+//! Each node has about 160 points on a circle of 2³² places, in proportion to its weight: four from each MD5 of `name-0`, `name-1` … A key belongs
+//! to the first point at or behind its own MD5. So a node that leaves gives away its own keys, and no others move.
 
 use md5::{Digest, Md5};
 

@@ -1,7 +1,7 @@
 //! durability: a debit and its credit, stored again and again. Each client has rows of its own, so it knows to the last one which of its
 //! writes were acknowledged.
 //!
-//! Each client walks its rows in order: until it begins again with the first, every write is of a row of its own, and none hides another.
+//! Each client walks its rows in order: until it begins again with the first, every write is of its own row, and none hides another.
 
 use dbdyno_model::{Choices, Column, Failed, Kind, Operation, Operations, Source, Step, Table};
 

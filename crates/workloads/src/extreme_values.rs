@@ -1,6 +1,6 @@
-//! extreme-values: one row is read and stored back changed, whose values are hard to keep: text of characters of every width, every byte, and
-//! one that is longer than most; or, with `size_bytes`, one value of exactly that size, for the border of what a store takes. It says whether
-//! a store keeps what it is given; nobody measures with it.
+//! extreme-values: one row is read and stored back changed. Its values are hard to keep: text of characters of every width, every byte, and one
+//! that is longer than most. With `size_bytes` it is one value of exactly that size, for the limits of a store. It tests whether a store keeps
+//! its values; nobody measures with it.
 
 use dbdyno_model::{Choices, Column, Failed, Kind, Operation, Operations, Source, Step, Table, Value};
 

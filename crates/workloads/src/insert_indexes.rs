@@ -1,7 +1,7 @@
 //! insert-indexes: clients add rows of a key and three integers to a table with 0 to 3 secondary indexes.
 //!
-//! Keys rise, each client has its own, and the indexed integers are spread over the whole range: a row goes to the end of the table and
-//! to a random place of every index.
+//! Keys rise, each client has its own, and the indexed integers are spread over the whole range. So a row goes to the end of the table
+//! and to a random place of every index.
 
 use dbdyno_model::{Choices, Column, Failed, Index, Kind, Operation, Operations, Source, Step, Table};
 

@@ -13,7 +13,7 @@ pub fn bm() -> Table {
     Table::new("bm", columns)
 }
 
-/// `bm` of secondary-get: `sid` equals `id` and has an index of its own.
+/// `bm` of secondary-get: `sid` equals `id` and has its own index.
 pub fn bm_with_secondary_key() -> Table {
     let columns = vec![
         Column::new("id", Kind::Int, Source::Key),

@@ -186,7 +186,7 @@ def _problem(line: bytes) -> str | None:
         return "a quote is not closed"
     fields = next(csv.reader([text]), [])
     if len(fields) != len(COLUMNS) + 1 or fields[-1]:
-        return f"{len(fields)} fields in the place of {len(COLUMNS)} and a comma"
+        return f"{len(fields)} fields instead of {len(COLUMNS)} and a comma"
     return next(filter(None, map(_wrong_value, COLUMNS, fields)), None)
 
 

@@ -31,7 +31,7 @@ class Table:
 
 @dataclass(frozen=True)
 class Query:
-    """A query: its name, what it asks for a person, its SQL; columns: how many it reads, where that is the question."""
+    """A query: its name, its question in words, its SQL. columns: how many it reads, if the question is about that."""
 
     name: str
     what: str

@@ -6,9 +6,8 @@ from importlib import import_module
 from dbdyno.experiment.redact import holds_password
 
 REFUSED = (
-    "dbdyno: a password on the command line is in process lists before dbdyno can hide it: write '***' in its place "
-    "and set DBDYNO_PASSWORD, or DBDYNO_PASSWORD_FILE to a file that only you can read; or have the URL in an "
-    "experiment file"
+    "dbdyno: process lists show a password on the command line before dbdyno can hide it. Write '***' instead, and set "
+    "DBDYNO_PASSWORD, or DBDYNO_PASSWORD_FILE to a file that only you can read. An experiment file may have the URL."
 )
 
 

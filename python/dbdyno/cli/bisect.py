@@ -8,7 +8,7 @@ from typing import Any
 
 import click
 
-from dbdyno.cli.bisect_builds import builds_between, maker_of
+from dbdyno.cli.bisect_builds import Maker, builds_between, maker_of
 from dbdyno.cli.bisect_steps import Kept, Measuring, Step, measured
 from dbdyno.cli.ci import paired
 from dbdyno.cli.console import make_console
@@ -16,7 +16,7 @@ from dbdyno.cli.tolerant_output import outputs_may_end
 from dbdyno.errors import UserError
 from dbdyno.experiment.trials import cells_of
 from dbdyno.report.cells import sides_of_run
-from dbdyno.report.ci.decisions import interval_of
+from dbdyno.report.ci.decisions import Decided, interval_of
 from dbdyno.report.comparison import compare_sides
 from dbdyno.report.core import words
 from dbdyno.report.core.terminal import say
@@ -68,7 +68,7 @@ def command(good: str, bad: str, experiment: str, quiet: bool, as_json: bool, **
 class _Searching:
     """One search: its builds, their known outcomes, and the way to measure them."""
 
-    def __init__(self, builds: list[str], kept: Kept, measuring: Measuring, maker: Any) -> None:
+    def __init__(self, builds: list[str], kept: Kept, measuring: Measuring, maker: Maker) -> None:
         self._builds, self._kept, self._measuring, self._maker = builds, kept, measuring, maker
         self._systems: dict[int, str] = {}
         self._steps: list[Step] = []
@@ -80,7 +80,7 @@ class _Searching:
         if whole.outcome != SLOWER or whole.decision is None:
             interval = f": {_interval(whole)}" if whole.decision else f": {whole.reason}"
             raise UserError(
-                f"{self._builds[last]} is not slower than {self._builds[0]} for certain{interval}; "
+                f"it is not certain that {self._builds[last]} is slower than {self._builds[0]}{interval}; "
                 "raise --budget or --seconds, or lower --margin"
             )
         effect = math.log(whole.decision.ratio)
@@ -91,7 +91,7 @@ class _Searching:
         return EXACT if result.is_exact else NO_ANSWER
 
     def _step(self, places: tuple[int, int], effect: float | None, must_work: bool = False) -> Step:
-        def measure() -> Any:
+        def measure() -> Decided:
             first, second = (self._system(build) for build in places)
             return self._measuring.measure((first, second), effect)
 

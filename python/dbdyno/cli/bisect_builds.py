@@ -32,7 +32,7 @@ def builds_between(good: str, bad: str, listed: Path | None, build: str | None, 
         builds = _versions(good, bad)
     for option, name in (("--good", good), ("--bad", bad)):
         if name not in builds:
-            raise UserError(f"{option} {name}: is not among the builds {', '.join(builds[:10])}")
+            raise UserError(f"{option} {name}: not among the builds {', '.join(builds[:10])}")
     first, last = builds.index(good), builds.index(bad)
     if first >= last:
         raise UserError(f"{good} does not come before {bad} in the builds; list them from the oldest to the newest")

@@ -73,7 +73,7 @@ def command(base: str, head: str, experiments: tuple[str, ...], report: Path, qu
 def paired(experiment: str, sides: tuple[str, str], options: Options) -> NamedExperiment:
     """Return an experiment with base and head as its systems, repeated as often as a decision takes at least.
 
-    Raises UserError if it is none, or an open loop, whose throughput is what was asked for.
+    Raises UserError if it is none, or an open loop, whose throughput is the requested rate.
     """
     systems = [{"system": spec, "label": label} for spec, label in zip(sides, (BASE, HEAD), strict=True)]
     asked = dict.fromkeys(_NOT_OFFERED) | options

@@ -25,7 +25,7 @@ def with_color(command: click.Command) -> click.Command:
 
 
 def console_options() -> dict[str, Any]:
-    """Return what a rich console is made with, as the command that runs was told."""
+    """Return the options of a rich console, by the options of the running command."""
     context = click.get_current_context(silent=True)
     choice = context.meta.get(_KEY, "auto") if context else "auto"
     if choice == "always":

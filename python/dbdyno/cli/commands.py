@@ -1,4 +1,4 @@
-"""The commands in their order. Each has a module of its own, which is loaded when it is called."""
+"""The commands in their order. Each has its own module, which is loaded when it is called."""
 
 import click
 

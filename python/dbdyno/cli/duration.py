@@ -10,7 +10,7 @@ _UNITS_S = {"s": 1, "m": 60, "h": 3600}
 if TYPE_CHECKING:
     _ReadFloat = click.ParamType[float]
 else:
-    # Older versions of click cannot be asked for a type of number.
+    # Older versions of click have no generic type.
     _ReadFloat = click.ParamType
 
 

@@ -41,12 +41,13 @@ def command(baseline: str, run: str, as_json: bool, leave_out_limited: bool, **a
     if not gate.judged:
         why = "no cell has two valid trials a side; run both with --repeat 5"
         if gate.left_out and not gate.unjudged:
-            why = "client or rate limited every cell on both sides; run both with a load that the store limits"
+            why = "the client or the rate limited every cell on both sides; run both with a load that the store limits"
         raise UserError(f"the gate can judge nothing: {why}")
     if gate.unjudged and not gate.slower:
         raise UserError(
-            f"the gate cannot pass: {gate.unjudged} of the baseline's cells could not be judged; run both on the "
-            "same systems and loads, or leave these out of both (--leave-out-limited: those limited by client or rate)"
+            f"the gate cannot pass: {gate.unjudged} of the baseline's cells could not be judged. Run both on the same "
+            "systems and loads, or leave these cells out of both. --leave-out-limited leaves out those that the client "
+            "or the rate limited."
         )
     return 1 if gate.slower else 0
 

@@ -295,7 +295,7 @@ def _sparkline(values: Sequence[float], room: int) -> str:
 
 
 def _progress(record: ProgressRecord) -> str:
-    """Return how far a load client is, and where the record tells it how fast and how much longer."""
+    """Return how far a load client is, and its speed and remaining time if the record has them."""
     share = f"{record['phase']} {record['done']:,} of {record['total']:,} {record['unit']}"
     rows_per_s, left_s = record.get("rows_per_s"), record.get("left_s")
     if not rows_per_s or left_s is None:

@@ -31,9 +31,8 @@ def parse_rates(text: str) -> list[float | str]:
         return [_parse_rate(rate.strip()) for rate in text.split(",")]
     except ValueError:
         raise UserError(
-            f"--rate {cut(text)}: give transactions per second, e.g. --rate 20000 or --rate 1000,5000, or shares of "
-            "what closed loops measure first, e.g. --rate 50%,70%,90%; "
-            "a ramp or steps with --set 'rate={ramp=[1000, 20000], seconds=10}'"
+            f"--rate {cut(text)}: give transactions per second, e.g. --rate 1000,5000, or shares of the closed loops' "
+            "throughput, e.g. --rate 50%,90%. For a ramp or steps: --set 'rate={ramp=[1000, 20000], seconds=10}'"
         ) from None
 
 

@@ -104,8 +104,7 @@ def _run() -> None:
     With --resume there is no EXPERIMENT: the run's folder has it, and complete trials are kept.
 
     A password comes from the environment variable DBDYNO_PASSWORD, or from a file that DBDYNO_PASSWORD_FILE names and
-    only you can read. A URL on the command line must not hold a password,
-    because everybody can read that line.
+    only you can read. A URL on the command line must not hold a password, because everybody can read that line.
     """
 
 
@@ -146,7 +145,7 @@ def _explain() -> None:
 def _export() -> None:
     """Write one or several RUNs for another program: CSV, Parquet, Prometheus, JUnit, Markdown or Apache Otava.
 
-    No password is written, whatever the run holds.
+    It writes no password, whatever the run holds.
     """
 
 
@@ -223,7 +222,7 @@ def _compare() -> None:
 @_command("why")
 @_of_one_run_or_two
 def _why() -> None:
-    """Say what changed between the systems of RUN, or between RUN and a second one, if one is faster for certain.
+    """Say what changed between the systems of RUN, or between RUN and a second one, if one is confirmed faster.
 
     Settings and versions come first, then what a transaction spends more time on, ordered by how much of the
     difference that can explain.
@@ -243,10 +242,10 @@ def _why() -> None:
 )
 @_JSON
 def _gate() -> None:
-    """End with status 1 if RUN is certainly slower than BASELINE by more than the margin, else with 0.
+    """End with status 1 if RUN is confirmed slower than BASELINE by more than the margin, else with 0.
 
-    Status 2 says that it could not judge. The runs cannot be compared, or nothing is slower and a cell of BASELINE is
-    missing in RUN, has one trial a side, or is not valid.
+    Status 2 says that it could not judge: the runs cannot be compared, or nothing is slower and a cell is left. A cell
+    is left if RUN lacks it, if a side has one trial, or if it is not valid.
     """
 
 
@@ -321,7 +320,7 @@ def _bisect() -> None:
     """Find the first slow build between GOOD and BAD, measured on EXPERIMENT at one load.
 
     Every step compares a build with GOOD in interleaved pairs until it is good, bad, or inconclusive. Status 0: the
-    first slow build was found. Status 2: BAD is not slower for certain, or builds that were inconclusive leave a range.
+    first slow build was found. Status 2: BAD is not certainly slower, or inconclusive builds leave a range.
     """
 
 

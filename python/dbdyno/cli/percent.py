@@ -9,7 +9,7 @@ from dbdyno.experiment.percent import parse_percent
 if TYPE_CHECKING:
     _ReadFloat = click.ParamType[float]
 else:
-    # Older versions of click cannot be asked for a type of number.
+    # Older versions of click have no generic type.
     _ReadFloat = click.ParamType
 
 

@@ -12,7 +12,7 @@ _PRINTABLE = _PICTURES | dict.fromkeys(_OTHERS, 0xFFFD)
 
 
 def printable(text: str) -> str:
-    """Return text with a picture (␛) in the place of each control character but tab and newline.
+    """Return text with a picture (␛) instead of each control character but tab and newline.
 
     JSON stays JSON, and means the same but for these.
     """

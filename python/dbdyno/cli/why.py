@@ -1,4 +1,4 @@
-"""`dbdyno why`: what changed where one side is faster for certain."""
+"""`dbdyno why`: what changed, if one side is confirmed faster."""
 
 import json
 from typing import Any

@@ -67,7 +67,7 @@ class Beginning(ABC):
 
 
 class NewRun(Beginning):
-    """A run in a folder of its own, below `parent`; command: what a person types to repeat it."""
+    """A run in its own folder, below `parent`; command: what a person types to repeat it."""
 
     def __init__(self, parent: Path, command: str) -> None:
         self._parent, self._command = parent, command

@@ -1,6 +1,6 @@
 """Open loops at shares of capacity: the second phase, once the closed loops before it have measured that.
 
-Latency at what a store can do at most says how long its queue is, not how fast it is: so it is measured below that
+Latency at the highest throughput says how long a store's queue is, not how fast it is. So it is measured below that
 (two-phase evaluation: Luo & Carey, "On Performance Stability in LSM-based Storage Systems", VLDB 2020).
 """
 
@@ -29,7 +29,7 @@ class Capacity:
 def run_share(context: Context, prepared: Prepared, trial: Trial) -> Outcome:
     """Run a trial that is offered a share of its system's capacity; without a capacity it fails."""
     if trial.rate is None or (capacity := capacity_of(context.folder.path / "trials", trial)) is None:
-        reason = "no usable closed loop came before it, so its capacity is not known"
+        reason = "no usable closed loop came before it, so its capacity is unknown"
         return fail_trial(context, trial, prepared.name, reason)
     rate = trial.rate.of_capacity(capacity.per_s, capacity.trial)
     return run_trial(context, prepared, replace(trial, rate=rate, clients=capacity.clients))

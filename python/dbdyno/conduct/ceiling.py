@@ -148,7 +148,7 @@ def _ignore(record: Record) -> None:
 def _on_null_servers(
     store: StoreDocument, workload: PlannedWorkload, context: Context, stack: ExitStack
 ) -> StoreDocument:
-    """Return a plan's `store` with a null server of its own, for the time of `stack`, in the place of each server.
+    """Return a plan's `store` with its own null server, for the time of `stack`, instead of each server.
 
     They are reached as the servers are, over TCP or a Unix socket, but always on this host, and without a password.
     """

@@ -17,7 +17,7 @@ def driven(experiment: Experiment) -> list[SystemSpec]:
     """Return every system once for each client of the experiment that can drive it, labelled so.
 
     Each system takes the clients of a list that speak to it. Raises UserError if a system is left without one, or
-    a client without a system, or if a library is asked for what only the native client does.
+    a client without a system, or if the experiment asks a library for what only the native client does.
     """
     libraries = [client for client in experiment.client if client != NATIVE]
     if libraries:

@@ -1,7 +1,7 @@
 """`confirm_limit`: the causal check of a verdict (docs/statistics.md, section 5.6).
 
-A fifth of what is said to have limited a trial is taken away, and the same load is put on again: throughput that
-follows confirms the verdict, throughput that does not speaks against it. The fifth is a share of the available
+A fifth of the resource that limited a trial is taken away, and the same load runs again. If throughput follows, that
+confirms the verdict; if not, that speaks against it. The fifth is a share of the available
 amount, not of the used one: otherwise every resource would prove to be the limit.
 """
 

@@ -40,7 +40,7 @@ class Ceiling:
 class Context:
     """One run going on.
 
-    ceilings: what was measured of the load client alone, by what decides it. said: what cannot be seen and was told.
+    ceilings: what was measured of the load client alone, by what decides it. said: the reported gaps of observation.
     states: the loaded data that later repetitions start from. answers: who answered each analytic query first, and
     what, by its data (`data_of`) and name. crew: the hosts that issue the load, if this one does
     not. earlier: what earlier sessions of a resumed run completed.

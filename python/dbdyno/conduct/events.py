@@ -79,7 +79,7 @@ class Happening:
 
 
 class Events:
-    """Runs the events of an experiment in one trial; a context manager around its load, which is told the records."""
+    """Runs the events of an experiment in one trial; a context manager around its load, which receives the records."""
 
     def __init__(self, context: Context, system: System, folder: Path) -> None:
         """Take the running system, and the trial's folder for what programs write."""

@@ -9,7 +9,7 @@ from collections.abc import Iterable, Sequence
 from dbdyno.systems.copier import Row
 
 MOST = 3
-"""How many differences are told; the rest of the table is then not read."""
+"""The most differences that are reported; the rest of the table is then not read."""
 
 
 def compare_rows(original: Iterable[Row], copy: Iterable[Row]) -> tuple[int, list[str]]:
@@ -45,10 +45,10 @@ def _difference(row: Row | None, copied: Row | None) -> str:
     if copied is None or (row is not None and _key(row) < _key(copied)):
         return f"row {_key(row or ())} is missing"
     if row is None or _key(copied) < _key(row):
-        return f"row {_key(copied)} is there once too often"
+        return f"row {_key(copied)} is in the copy once too often"
     pairs = zip(row, copied, strict=False)
     column, ours, theirs = next(((n, a, b) for n, (a, b) in enumerate(pairs, 1) if a != b), (len(row), None, None))
-    return f"row {_key(row)}, column {column}: {_short(theirs)} in the place of {_short(ours)}"
+    return f"row {_key(row)}, column {column}: {_short(theirs)} instead of {_short(ours)}"
 
 
 def _short(value: bytes | str | None) -> str:

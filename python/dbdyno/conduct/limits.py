@@ -20,7 +20,7 @@ def judge_limits(context: Context, trials: list[str]) -> list[LimitStated]:
     bounds = context.experiment.limits
     judged: list[LimitStated] = []
     for name in trials if bounds else ():
-        # Recordings that cannot be understood have failed their trial, and are told when the run is shown.
+        # Recordings that cannot be understood have failed their trial; `show` reports them.
         with suppress(UserError):
             trial = read_trial(context.folder.path / "trials" / name)
             for bound in bounds if trial.state == "complete" else ():

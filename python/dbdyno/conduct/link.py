@@ -22,11 +22,11 @@ def why_not_narrowed(system: System) -> str:
     interface's. A fifth of what was sent would be no test: with that, every link would prove to be the limit.
     """
     interface = _interface(next(iter(system.addresses().values()), ("127.0.0.1", 0))[0])
-    mine = f"the link {interface} is not dbdyno's to change"
+    mine = f"dbdyno does not change the link {interface}"
     shaped, mbit_per_s = _shaped_mbit_per_s(interface), _speed_mbit_per_s(interface)
     able = shaped or mbit_per_s
     if not able:
-        return f"{mine}, and its bandwidth is not known. See whether it is shaped: tc qdisc show dev {interface}"
+        return f"{mine}, and its bandwidth is unknown. See whether it is shaped: tc qdisc show dev {interface}"
     verb = "change" if shaped else "add"
     less = f"tc qdisc {verb} dev {interface} root tbf rate {(1 - TAKEN) * able:g}mbit {_FOR_TBF}"
     return f"{mine}. Take a fifth of its {able:g} Mbit/s as root, and run again: {less}"

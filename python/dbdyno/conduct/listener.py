@@ -38,7 +38,7 @@ class Outcome:
 
 
 class Listener:
-    """Is told of a run's events as they happen; this one does nothing with them."""
+    """Receives a run's events as they happen; this one does nothing with them."""
 
     def run_begins(self, folder: Path, trials: int, trial_s: int) -> None:
         """`trials` are to be run, each of `trial_s` seconds with its warm-up, and recorded in `folder`."""
@@ -65,7 +65,7 @@ class Listener:
         """A trial is about to run."""
 
     def not_seen(self, band: str, reason: str) -> None:
-        """A band of observations, a column of it, or stacks that were asked for, cannot be seen in this run."""
+        """A band of observations, a column of it, or requested stacks cannot be observed in this run."""
 
     def record_came(self, record: Record) -> None:
         """The load client wrote a record (docs/contract.md)."""

@@ -36,7 +36,7 @@ class StallWatch:
         self._p99_ns: list[float | None] = []
 
     def reason(self, record: IntervalRecord) -> str | None:
-        """Take the next second; return how it is seen that the store stalls, or `None`."""
+        """Take the next second; return the sign that the store stalls, or `None`."""
         if record["warmup"] or record["seconds"] <= WHOLE_SECOND:
             return None
         self._rates_per_s.append(record["transactions"]["completed"] / record["seconds"])

@@ -59,7 +59,7 @@ def more_pairs(
 
     rule: that of the command; without one `precise` decides, if the experiment has it.
     """
-    # What is planned is run before the first of them is asked for, and its time is that of a pass.
+    # The planned trials run before the first of them is requested, and take the time of a pass.
     return _passes(context, systems, list(planned), rule, time.monotonic())
 
 

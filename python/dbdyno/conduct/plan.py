@@ -184,7 +184,7 @@ def plan_workload(workload: WorkloadSpec, rows: int) -> PlannedWorkload:
 def store_of(system: System, workload: WorkloadSpec, secrets: list[str]) -> StoreDocument:
     """Return the plan's `store`; passwords go to `secrets`.
 
-    On a server that is somebody else's another program's tables, which have no marker, go into a database of their own.
+    On an attached server the tables of another program, which have no marker, go into a separate database.
     """
     own = {"database": OWN_DATABASE} if workload.program and system.spec.attached else {}
     return {**system.store_plan(secrets), **own}

@@ -1,7 +1,7 @@
 """Stacks of the server and of the client under a trial's load (`--profile`).
 
-Recording costs what it records about, so it is not done while a trial is measured: afterwards the same load runs once
-more, for a few seconds, in the trial's folder `profile`, with records of its own. No figure is computed from these.
+Recording slows what it records, so nothing is recorded while a trial is measured. Afterwards the same load runs once
+more, for a few seconds. Its own records lie in the trial's folder `profile`, and no figure is computed from them.
 """
 
 import time
@@ -34,7 +34,7 @@ _MARGIN_S = 2
 
 
 def announce(context: Context) -> None:
-    """Say, once in a run, what of the stacks that were asked for this host does not let us see."""
+    """Say, once in a run, which of the requested stacks this host does not show."""
     if context.experiment.profile:
         for kind, reason in in_words(not_seen()).items():
             context.listener.not_seen(kind, reason)

@@ -1,8 +1,8 @@
 """The search for the highest rate that holds a limit, without anything that runs: bracket, bisect, confirm, refute.
 
-Near the answer a rate may hold once and fail once. So the rate that bisection ends at must hold three times more, and
-while it does not the search goes down by one step: a rate that is found has held three times in a row. The next rate
-above must fail twice more, and while it does not the search looks one step higher. Both ends of the answer are
+Near the answer a rate may hold once and fail once. So the rate that bisection ends at must hold three times more. If it
+does not, the search goes down by one step, so the answer has held three times in a row. The next rate above must fail
+twice more. If it does not, the search looks one step higher. Both ends of the answer are
 repeated.
 """
 

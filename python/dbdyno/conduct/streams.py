@@ -12,7 +12,7 @@ Rows = Sequence[Sequence[Any]]
 
 
 class Streams:
-    """Connections of the store's own driver, each used by a thread of its own.
+    """Connections of the store's own driver, each used by its own thread.
 
     error: what the driver raises.
     """

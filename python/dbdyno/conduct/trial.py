@@ -331,7 +331,7 @@ def _why_wrong(summary: Summary) -> str | None:
 
 
 def why_unanswered(summary: Summary) -> str | None:
-    """Return what was seen of a store that answered nothing, or not to the end; None if it answered."""
+    """Return what was observed of a store that answered nothing, or not to the end; None if it answered."""
     ended = summary.ended
     unanswered, in_flight = (ended.get("unanswered", 0), ended["unfinished"]) if ended else (0, 0)
     errors = ", ".join(f"{count:,} {kind}" for kind, count in summary.errors.items())

@@ -78,9 +78,9 @@ def conclude(clients: Sequence[int], further: Sequence[Trial], flat: Flat, share
     """Return the sentence that says which steps are left out, and why."""
     last = " and ".join(map(str, clients[-len(flat.rises) :]))
     rises = " and ".join(f"{rise:+.1%}" for rise in flat.rises)
-    noise = "noise within trials is not known" if flat.noise is None else f"noise within trials {flat.noise:.1%}"
+    noise = "noise within trials is unknown" if flat.noise is None else f"noise within trials {flat.noise:.1%}"
     left = ", ".join(str(trial.clients) for trial in further)
     return (
-        f"not run with {left} clients: the curve is flat, {last} clients gave {rises} over the best before "
-        f"({clients[flat.best]}), less than {100 * share:.4g} % beyond noise ({noise})"
+        f"not run with {left} clients: the curve is flat. {last} clients changed throughput by {rises} from the best "
+        f"before ({clients[flat.best]}), less than {100 * share:.4g} % beyond noise ({noise})"
     )

@@ -14,7 +14,7 @@ Result = TypeVar("Result")
 
 
 def wait_for(context: Context, work: Callable[[], Result], cancel: Callable[[], None], timeout_s: float) -> Result:
-    """Do some work on a thread of its own, so that it can be cancelled, and return what it does.
+    """Do some work on its own thread, so that it can be cancelled, and return what it does.
 
     Raises KeyboardInterrupt after a signal, TimeoutError if it takes longer, both when it has ended.
     """

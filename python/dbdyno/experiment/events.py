@@ -36,7 +36,7 @@ class Event(BaseModel):
     at: Annotated[int, Field(ge=0, le=2 * MOST_SECONDS)]
     """The second of the trial at which it begins, warm-up included."""
     sql: Annotated[str, Field(min_length=1, max_length=MOST_TEXT)] | None = None
-    """Statements that are sent over a connection of their own."""
+    """Statements that are sent over a separate connection."""
     command: Annotated[str, Field(min_length=1, max_length=MOST_TEXT)] | None = None
     """A line for the shell, run as you, with the server's address in environment variables."""
     action: ActionName | None = None

@@ -96,7 +96,7 @@ class Group(BaseModel):
     ) = None
     """The transactions of an own workload that it issues, with their weights or with others; all if left out."""
     access: NamedAccess | None = None
-    """How it chooses rows, in the place of the workload's."""
+    """How it chooses rows; overrides the workload's."""
     rate: Annotated[list[Rate], BeforeValidator(_read_group_rates), PlainSerializer(_write_rates)] | None = None
     """Its transactions per second, an open loop; a list makes a variant of the workload for each."""
     arrivals: Literal["constant", "poisson"] | None = None
@@ -104,9 +104,9 @@ class Group(BaseModel):
     start_seconds: Annotated[int, Field(ge=0, le=MOST_SECONDS)] = 0
     """When it begins, counted from the warm-up's first second."""
     think_time: ThinkTime | None = None
-    """Pause between two transactions of a client, in the place of the experiment's."""
+    """Pause between two transactions of a client; overrides the experiment's."""
     transactions_per_connection: PerConnection | None = None
-    """After so many transactions a client opens another connection, in the place of the experiment's."""
+    """A client opens another connection after so many transactions; overrides the experiment's."""
 
     @model_validator(mode="after")
     def _fits(self) -> "Group":

@@ -1,4 +1,4 @@
-"""The table `[hosts]` of an experiment, or a file of its own: which hosts carry a run, and how they are reached."""
+"""The table `[hosts]` of an experiment, or its own file: which hosts carry a run, and how they are reached."""
 
 import re
 from ipaddress import ip_address

@@ -102,7 +102,7 @@ class Experiment(BaseModel):
     rows: Rows
     """Rows per table, in the workload's own unit (`tpcc` counts warehouses)."""
     clients: Annotated[list[int], BeforeValidator(read_client_counts), AfterValidator(check_client_counts)]
-    """Numbers of clients, each a trial of its own; `"1..64"` doubles, `"1.."` needs `until_flat`; or `[[clients]]`."""
+    """Numbers of clients, each a separate trial; `"1..64"` doubles, `"1.."` needs `until_flat`; or `[[clients]]`."""
     rate: Annotated[list[Rate], BeforeValidator(read_rates)] | None = None
     """Transactions per second of an open loop, or shares such as `"50%"` of the closed loops' throughput."""
     arrivals: Arrivals | None = None
@@ -152,7 +152,7 @@ class Experiment(BaseModel):
     data_dir: Directory | None = None
     """Directory below which servers keep their data, and so the disk (default: `DBDYNO_DATA_DIR`)."""
     hosts: Hosts | None = None
-    """Hosts that issue the load in the place of this one: a table with `address` and `client`."""
+    """Hosts that issue the load instead of this one: a table with `address` and `client`."""
     confirm_limit: bool = False
     """Runs every trial again with less of what limited it, or with one setting changed."""
     keep: bool = False
@@ -254,8 +254,8 @@ class Experiment(BaseModel):
             raise ValueError("until_flat: an open loop's throughput is the requested rate; leave one of the two out")
         if self.prepared_alone:
             raise ValueError(
-                "until_flat: repeated, restarted and crashed trials run the numbers of clients in random order, so "
-                "a step may come before smaller ones; leave until_flat out, or repeat and restart"
+                "until_flat: repeated, restarted and crashed trials run the numbers of clients in random order. "
+                "Leave until_flat out, or repeat and restart"
             )
         if self.clients != sorted(self.clients):
             raise ValueError("until_flat: give numbers of clients that rise, e.g. [1, 2, 4, 8]")
@@ -350,7 +350,7 @@ class Experiment(BaseModel):
                 raise ValueError(f"events: {key} needs trials that nothing disturbs, from one host; leave one out")
         for spec in self.workload if self.events else ():
             if spec.kind is not Kind.LOAD:
-                raise ValueError(f"events: '{spec.name}' has no clients of dbdyno beside them; leave events out")
+                raise ValueError(f"events: '{spec.name}' runs without clients of dbdyno; leave events out")
         return self
 
     def of(self, spec: SystemSpec) -> "Experiment":
@@ -379,7 +379,7 @@ class Experiment(BaseModel):
 
     @property
     def prepared_alone(self) -> bool:
-        """Return whether each trial has a preparation of its own."""
+        """Return whether each trial has its own preparation."""
         crashes = any(workload.kind is Kind.CRASH for workload in self.workload)
         restarts = any(variant.restart is not None for variant in self.variants)
         return self.repeat > 1 or restarts or crashes

@@ -4,7 +4,7 @@
 def parse_percent(text: str) -> float:
     """Read `2%` as 0.02; raises ValueError if it is none between 0 and 100 %.
 
-    The sign is asked for: of a bare 2 or 0.02 nobody could tell which is meant.
+    The sign is required: a bare 2 or 0.02 would be ambiguous.
     """
     try:
         share = float(text.strip().removesuffix("%")) / 100

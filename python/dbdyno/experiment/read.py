@@ -144,12 +144,13 @@ def _read_ycsb(path: Path, text: str) -> Table:
 
 
 def override(document: Table, overrides: Table) -> Table:
-    """Return `document` with each override put in the place of what was there.
+    """Return `document` with each override applied.
 
     Rows given as one number are no scale's, so they drop the file's scale; one that is given beside them still says all
-    the other sizes. A rate excludes the search for one, and the other way round; a warm-up in seconds drops the one
-    that is found by itself, and what puts the steps of a sweep in another order, or fixes their throughput, its early
-    end. Raises UserError if a dotted key reaches into something that is not a table.
+    the other sizes. A rate excludes the search for one, and the other way round. A warm-up in seconds drops the
+    automatic one. An override that reorders the steps of a sweep, or fixes their throughput, drops its early end.
+
+    Raises UserError if a dotted key reaches into something that is not a table.
     """
     result = dict(document)
     if _has_groups(document) and "clients" in overrides and not _has_groups(overrides):

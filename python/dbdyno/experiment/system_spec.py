@@ -263,8 +263,8 @@ def _place(url: Url) -> str:
 def with_labels(specs: list[SystemSpec]) -> list[SystemSpec]:
     """Give every system the label it has in tables and plots, unique within the run.
 
-    It is the one given, else the name; if systems share a name the settings are added that not all of them have, and
-    behind a comma the keys of their variants: `mariadb, rows 1M`.
+    It is the given label, else the name. If systems share a name, the settings that differ are added, and behind a
+    comma the keys of their variants: `mariadb, rows 1M`.
     Raises ValueError if two are the same configuration or were given the same label.
     """
     names = [spec.label or bare_name(spec) for spec in specs]

@@ -130,8 +130,8 @@ def one_pass(
     """Return the preparations of one repetition of `cells`, each trial with its own, named on from `planned`.
 
     A pass goes through the cells in an order drawn by the seed, and through the systems of a cell one right after the
-    other. Over the passes both orders are randomised ABBA blocks (docs/statistics.md, section 3.1): two passes mirror
-    each other, so that a host that becomes slower weighs on every system and every load alike.
+    other. Over the passes both orders are randomised ABBA blocks (docs/statistics.md, section 3.1). Two passes mirror
+    each other, so a host that becomes slower weighs on every system and every load alike.
     """
     everything = cells_of(experiment) + share_cells(experiment)
     order = abba_order(everything, repeat, f"{experiment.seed}")[-1]

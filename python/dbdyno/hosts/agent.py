@@ -193,7 +193,7 @@ class Part:
 
 
 def _live(line: bytes) -> Message | None:
-    """Return what of a record the conductor is told at once; None if it can wait."""
+    """Return the part of a record that the conductor needs at once; None if it can wait."""
     record = json.loads(line)
     match record["record"]:
         case "interval":

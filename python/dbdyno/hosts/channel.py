@@ -43,7 +43,7 @@ class Channel:
             self._writer.write(json.dumps(message).encode() + b"\n")
             await asyncio.wait_for(self._writer.drain(), SILENCE_S)
         except TimeoutError:
-            raise Lost(f"took nothing for {SILENCE_S:.0f} s") from None
+            raise Lost(f"accepted nothing for {SILENCE_S:.0f} s") from None
         except (OSError, ssl.SSLError) as error:
             raise Lost(f"the connection was lost: {error}") from None
 
@@ -107,5 +107,5 @@ async def connect(host: str, port: int, context: ssl.SSLContext, name: str) -> C
         raise Lost(f"cannot be reached at {host}:{port}: {error}") from None
     if channel.peer != name:
         await channel.close()
-        raise Lost(f"at {host}:{port} is the host {channel.peer}, by its certificate")
+        raise Lost(f"{host}:{port} is the host {channel.peer}, by its certificate")
     return channel

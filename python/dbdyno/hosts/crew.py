@@ -136,7 +136,7 @@ class Crew:
     def _members(self) -> dict[str, Member]:
         """Return who has joined; raises UserError if one has another version of anything, or another role."""
         members = {}
-        # The scheduler lives on a thread of its own and may change the mapping meanwhile.
+        # The scheduler lives on its own thread and may change the mapping meanwhile.
         for worker in list(self._cluster.scheduler.workers.values()):
             information = worker.extra.get(INFORMATION)
             if worker.name in self._roles and worker.status.name == "running" and information:

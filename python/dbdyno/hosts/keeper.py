@@ -31,7 +31,7 @@ from dbdyno.systems.running.server import Server
 TELL_S = 0.2
 """From one look at the server and at what was written to the next."""
 MOST_BYTES = 1 << 20
-"""Bytes of a file that are told at once."""
+"""The bytes of a file that one answer has."""
 
 
 class Tails:

@@ -1,4 +1,4 @@
-"""The conductor's connection to the keeper of a server host, on a thread of its own: calls are answered one by one."""
+"""The conductor's connection to the keeper of a server host, on its own thread: calls are answered one by one."""
 
 import asyncio
 import ssl

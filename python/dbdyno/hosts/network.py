@@ -37,7 +37,7 @@ async def round_trip_s(host: str, port: int) -> float | None:
 
 
 def describe_network(rows: Sequence[Row], start_unix_s: float) -> dict[str, float | None] | None:
-    """Return what `trial.json` says of a client host's network; None if nothing was seen of it.
+    """Return what `trial.json` says of a client host's network; None if nothing of it was observed.
 
     rows: what was observed there, its times by the conductor's clock. start_unix_s: the clients' common start.
     """

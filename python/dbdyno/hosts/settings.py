@@ -1,6 +1,6 @@
 """How dask is set up: it says who is there, and nothing that it is given is ever run twice or somewhere else.
 
-A trial is no task of dask's. It goes over a connection of its own (`dbdyno.hosts.channel`), so the settings that could
+A trial is no task of dask's. It goes over its own connection (`dbdyno.hosts.channel`), so the settings that could
 repeat or move a task are the second fence.
 """
 
@@ -15,14 +15,14 @@ if TYPE_CHECKING:
     from distributed.security import Security
 
 WORKER_TTL_S = 10
-"""A worker that said nothing for so long is gone. A frozen one is told apart from a slow one by nothing else."""
+"""A worker that said nothing for so long is gone. Nothing else distinguishes a frozen one from a slow one."""
 
 SETTINGS: dict[str, object] = {
     "distributed.scheduler.work-stealing": False,
     "distributed.scheduler.allowed-failures": 0,
     "distributed.scheduler.worker-ttl": f"{WORKER_TTL_S}s",
     "distributed.scheduler.active-memory-manager.start": False,
-    # Below 11 s dask fails an assertion of its own.
+    # Below 11 s dask fails its own assertion.
     "distributed.comm.timeouts.tcp": "15s",
     "distributed.comm.timeouts.connect": "15s",
     "distributed.comm.require-encryption": True,

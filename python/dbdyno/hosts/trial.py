@@ -186,7 +186,7 @@ class _Run:
 
     async def _listen(self, part: Part, start_unix_s: float) -> None:
         """Take what a host says until its load client has ended."""
-        assert part.channel is not None, "it was told to run"
+        assert part.channel is not None, "only a connected part runs"
         while True:
             message = await part.channel.receive()
             if "live" in message:

@@ -36,7 +36,7 @@ def limit_memory(processes: int, threads: int) -> None:
 
 
 def limit_complaints() -> None:
-    """Have what libraries raise where nobody can catch it told a few times, not for each piece of an endless answer."""
+    """Print errors that libraries raise beyond any handler a few times, not for each piece of an endless answer."""
     left = iter(range(COMPLAINTS))
 
     def complain(what: sys.UnraisableHookArgs) -> None:

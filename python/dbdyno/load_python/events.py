@@ -88,7 +88,7 @@ class Recorder:
         self._drain()
         whole, rest_ns = divmod(max(0, end_ns - self._start_ns), SECOND_NS)
         last = whole if rest_ns else whole - 1
-        # A client that was told to end a moment late may have completed something after it.
+        # A client that learned of the end a moment late may have completed something after it.
         for late in [second for second in self._seconds if second > last]:
             self._merge(self._seconds.pop(late), last)
         while self._next <= last:

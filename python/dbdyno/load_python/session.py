@@ -119,7 +119,7 @@ def load_library(library: str, c_library: str | None) -> type[Session]:
     """Return a library; raises Ended if it is not installed, or does not load the C library at a path."""
     _check_name(library)
     if c_library:
-        # psycopg's compiled implementation has a libpq of its own.
+        # psycopg's compiled implementation has its own libpq.
         os.environ["PSYCOPG_IMPL"] = "python"
     try:
         module = import_module(f"dbdyno.load_python.libraries.{_MODULES[library]}")

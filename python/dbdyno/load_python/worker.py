@@ -35,7 +35,7 @@ PROCESSES_PER_PROCESSOR = 4
 def processes_for(plan: Plan) -> int:
     """Return how many processes the clients of a plan share.
 
-    One interpreter uses one processor, and its threads wait for each other after every answer: with 16 clients of
+    One interpreter uses one processor, and its threads wait for each other after every answer. With 16 clients of
     PyMySQL on two processors, 2 processes did 1,640 transactions of the game a second, 4 did 1,860 and 8 did 2,240.
     """
     return min(plan.processes or PROCESSES_PER_PROCESSOR * processors(), plan.count)

@@ -1,4 +1,4 @@
-"""A database of its own on a server that is somebody else's: sysbench's tables have no marker and usual names."""
+"""A separate database on an attached server, because sysbench's tables have no marker and usual names."""
 
 from __future__ import annotations
 
@@ -104,8 +104,8 @@ def others_in(plan: Plan) -> str | None:
         return None
     listed = ", ".join(others[:LISTED]) + (" and more" if len(others) > LISTED else "")
     return (
-        f"the database {DATABASE} holds {listed}, which no script that comes with sysbench makes: "
-        f"move what is yours, or DROP DATABASE {DATABASE} if nothing is"
+        f"the database {DATABASE} holds {listed}, which sysbench's own scripts do not make. "
+        f"Move what is yours. If nothing is yours: DROP DATABASE {DATABASE}"
     )
 
 

@@ -43,7 +43,7 @@ class _Run:
 
 
 class Run:
-    """The run phase of a plan: if there is a warm-up, a run of its own, as sysbench 1.0 knows none.
+    """The run phase of a plan: a warm-up is a separate run, because sysbench 1.0 has none.
 
     So what the second run reports, its histogram above all, is of the measured seconds alone.
     """

@@ -85,7 +85,7 @@ def _observed(figures: Figures, metric: Metric) -> Callable[[CallbackOptions], I
 
 @contextmanager
 def _sending(figures: Figures, send: Callable[[], object]) -> Iterator[None]:
-    """Send on a thread of its own whenever figures changed, and once at the end; no listener waits for that."""
+    """Send on its own thread whenever figures changed, and once at the end; no listener waits for that."""
     changed, ending = threading.Event(), threading.Event()
 
     def run() -> None:

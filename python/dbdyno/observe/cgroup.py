@@ -26,7 +26,7 @@ class CgroupSampler:
     """Reads `cpu.stat` of a process's group and of those above it, and the group's own memory."""
 
     def __init__(self, name: str, pid: int, root: Path = ROOT) -> None:
-        """Find the groups of a process; if there are none, nothing is seen and nothing held back."""
+        """Find the groups of a process; if there are none, nothing is observed and nothing held back."""
         self._band = f"cgroup.{name}"
         groups = groups_of(pid, root)
         self._cpu_stats = [str(group / "cpu.stat") for group in groups.get("cpu", []) if _throttles(group)]

@@ -24,7 +24,7 @@ def missing(setting: Path = SETTING) -> str | None:
 def account_delays(switch_on: Callable[[Path], None], setting: Path = SETTING) -> None:
     """Have it switched on until no run needs it, if dbdyno may do that.
 
-    That is asked for if it is on, too: another run may have switched it on, and may end first.
+    It is switched on if it is on, too: another run may have switched it on, and may end first.
     """
     # If it is not permitted the column is not seen, which its sampler says.
     with suppress(OSError):

@@ -28,7 +28,7 @@ class Finding:
 
     Attributes:
         fine: nothing is wrong with it.
-        what: what was seen.
+        what: what was observed.
         advice: what to do if it is not fine.
         name: in a list of what is fine.
         spoils: it spoils a measurement if it is not fine; else it is good to know.

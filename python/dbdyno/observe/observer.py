@@ -1,4 +1,4 @@
-"""Samples everything while a trial runs, on a thread of its own, once a second."""
+"""Samples everything while a trial runs, on its own thread, once a second."""
 
 import threading
 import time

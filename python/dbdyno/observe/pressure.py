@@ -1,4 +1,4 @@
-"""The band `pressure`: for how long some, or all, tasks of the host stood still for want of something (PSI).
+"""The band `pressure`: for how long some, or all, tasks of the host stalled for lack of something (PSI).
 
 Source: the kernel's Documentation/accounting/psi.rst; `total` counts microseconds.
 """

@@ -15,7 +15,7 @@ from dbdyno.observe.procfs import PAGE_BYTES, TICK_S, Kept, NotSeen, fields_of_s
 _Key = TypeVar("_Key")
 
 TASKS_A_SECOND = 64
-"""A thread costs about 25 µs to read, so of a process with more of them all are read every second or third time; and so
+"""A thread costs about 25 µs to read. So if a process has more threads, all are read every second or third time, and so
 are the bytes of a server of as many processes."""
 _MAJOR_FAULTS, _CHILDREN_MAJOR_FAULTS, _THREADS, _RESIDENT, _IO_DELAY = 9, 10, 17, 21, 39
 _UTIME, _STIME, _CHILDREN_UTIME, _CHILDREN_STIME = 11, 12, 13, 14
@@ -99,7 +99,7 @@ class ProcessSampler:
             try:
                 values = dict(line.split(b": ") for line in self._files.read(f"/proc/{pid}/io").splitlines())
             except OSError:
-                continue  # It ended meanwhile: what was seen of it last stays counted.
+                continue  # It ended meanwhile: its last figures stay counted.
             seen[pid] = (int(values[b"read_bytes"]), int(values[b"write_bytes"]))
         read_bytes, written_bytes = self._transferred.add(seen)
         return {"read_bytes_total": read_bytes, "written_bytes_total": written_bytes}

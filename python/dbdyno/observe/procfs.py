@@ -8,7 +8,7 @@ from functools import cache
 TICK_S = 1.0 / os.sysconf("SC_CLK_TCK")
 PAGE_BYTES = os.sysconf("SC_PAGE_SIZE")
 _CHUNK = 4096
-"""Nearly all of these files are smaller; lists of records come a page at a time, whatever is asked for."""
+"""Nearly all of these files are smaller; lists of records come a page at a time, however much is requested."""
 
 NotSeen = dict[str, str]
 """Bands and columns that cannot be observed here, each with the reason. A new sampler adds those it cannot see."""

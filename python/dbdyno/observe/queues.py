@@ -103,7 +103,7 @@ def _of_server(server: Sockets) -> dict[str, float]:
 
 
 def _of_both(client: Sockets, server: Sockets) -> dict[str, float]:
-    """Count what waits unread at both ends, and the connections of which both ends are seen: a relay between them has
+    """Count what waits unread at both ends, and the connections whose both ends are visible: a relay between them has
     connections of its own."""
     whole = np.intersect1d(client.local_port, server.remote_port).size
     return _of_client(client) | _of_server(server) | {"whole_connections": float(whole)}

@@ -1,7 +1,7 @@
-"""The band `store`, and the waits a store itself shows: asked of each server, on a thread of its own.
+"""The band `store`, and the waits a store itself shows: asked of each server, on its own thread.
 
-A server under load may take long to answer, or never do, so nothing waits for it: what has not come when a sample is
-taken is not seen in that one.
+A server under load may take long to answer, or never do so, and nothing waits for it. A sample lacks what has not come
+by then.
 """
 
 import threading
@@ -61,10 +61,10 @@ class Probe(Protocol):
         """Return how many connections are in each state, and how many wait for each lock; None: it does not show it."""
 
     def locks(self) -> Mapping[str, float]:
-        """Return what it shows of single locks that is too dear to be asked for as often as `waits`, by their names."""
+        """Return its figures of single locks, by name, which cost too much to read as often as `waits`."""
 
     def known_locks(self) -> Mapping[str, float] | None:
-        """Return what `locks` would find, where the last counters tell that without asking; None: they do not."""
+        """Return what `locks` would return, if the last counters tell that without asking; None: they do not."""
 
     def close(self) -> None:
         """Disconnect."""
@@ -127,9 +127,9 @@ class StoreWatch:
     """
 
     def __init__(self, probe: Probe, not_seen: NotSeen, server_pid: int | None = None) -> None:
-        """Connect and ask once; says so where that cannot be done. Raises nothing.
+        """Connect and ask once; reports it if that cannot be done. Raises nothing.
 
-        server_pid: the server, where it is a process of this host.
+        server_pid: the server, if it is a process of this host.
         """
         self.server = probe.server
         self.cpu_s = 0.0
@@ -157,7 +157,7 @@ class StoreWatch:
             not_seen.update(probe.not_shown)
 
     def start(self) -> None:
-        """Begin to ask for waits; counters can be asked for at any time."""
+        """Begin to read waits; counters can be read at any time."""
         self._begun.set()
 
     def ask(self) -> None:
@@ -166,7 +166,7 @@ class StoreWatch:
         self._asked.put(None)
 
     def take(self) -> tuple[dict[str, float], dict[str, float]]:
-        """Return the counters that were asked for, those of locks too, and the mean of the waits since this was last
+        """Return the requested counters, those of locks too, and the mean of the waits since this was last
         asked for.
 
         Counters that have not come within ANSWER_S are not seen: later they would be of another moment.
@@ -230,7 +230,7 @@ class StoreWatch:
             self.cpu_s = time.thread_time() - begun_cpu_s
 
     def _told(self, timeout_s: float | None) -> bool:
-        """Wait until the counters are to be asked for, however often that was said; an event wakes dearer."""
+        """Wait until counters are requested, once or several times; to wake by an event costs more."""
         try:
             self._asked.get(timeout=timeout_s)
         except Empty:

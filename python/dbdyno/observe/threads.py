@@ -1,9 +1,9 @@
 """Waits of the threads of a server, or of a load client with a store in it, by the system call they are in
 (proc_pid_syscall(5)).
 
-For stores that do not show their waits, and for waits for the disk, which most do not show. A thread that was seen
-waiting for a socket serves clients; the others (flushing, merging, idle helpers) are no place where a client's
-operation can be, but for reads from the disk, which are hardly ever done ahead of need.
+For stores that do not show their waits, and for waits for the disk, which most do not show. A thread that was observed
+waiting for a socket serves clients. The others (flushing, merging, idle helpers) hold no client's operation. Reads from
+the disk are an exception, because they are hardly ever done ahead of need.
 """
 
 import os
@@ -15,8 +15,8 @@ from dbdyno.observe.procfs import Kept, NotSeen, read
 from dbdyno.observe.waits import CLIENT, COMMIT, CPU, DISK, LOCK, OTHER, Counts, mean_of
 
 LOOKS, LEARNT = 8, 32
-"""Threads looked at, and those looked at once a second to see whether they serve clients, drawn at random where there
-are more; one costs about 8 µs."""
+"""Threads looked at, and those looked at once a second to see whether they serve clients. If there are more, they are
+drawn at random. One costs about 8 µs."""
 _READ = "read"
 # asm/unistd.h. Sockets: poll, select, epoll_wait, recv…, send…, accept…; files: read…, write…, fallocate; flushes;
 # locks: futex…, fcntl, flock, and nanosleep, in which who cannot have one (SQLite, Tkrzw) waits before it tries again.
@@ -45,7 +45,7 @@ class ThreadStates:
     """Looks at a server's threads some times a second."""
 
     def __init__(self, name: str, pid: int, not_seen: NotSeen, workers: bytes | None = None) -> None:
-        """Take the server; says so where its threads cannot be looked at.
+        """Take the server; reports it if its threads cannot be looked at.
 
         workers: how the names of the threads begin that do clients' work, if that is known. If these wait
         for each other, that is a lock. Other threads wait so for work, too, which counts for no client.

@@ -25,8 +25,8 @@ def combine(waits: Counts, threads: Counts, cpu: float | None, cpu_wait: float |
     """Return the mean number in every state, which add up to as many as there are; empty if nothing is known.
 
     Exact counts go first: a store that must answer a question has less on the processors just then than else. Then
-    locks, commits, disks and clients in this order, each as far as there are any left, and the rest is `other`: at
-    work, says the store, but not on a processor and for no reason it shows. If only the kernel tells, locks come
+    locks, commits, disks and clients follow in this order, as far as any are left. The rest is `other`: the store says
+    that they work, but they are not on a processor, and no reason is shown. If only the kernel tells, locks come
     last: a thread that has its lock and waits for a processor is still in the same system call.
 
     Args:

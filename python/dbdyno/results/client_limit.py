@@ -25,7 +25,7 @@ def majority(limited: Collection[bool]) -> bool:
 
 
 def client_limited(recorded: Recorded, facts: TrialFacts, embedded: bool) -> str | None:
-    """Return by what it is seen that a trial was limited by its client, or `None` if it is not.
+    """Return the signs that a trial was limited by its client, or `None` if it was not.
 
     An open loop that was followed did what it was asked, whatever the client could have done beyond. An embedded store
     works in the load client's own threads, so these being busy says nothing.
@@ -46,7 +46,7 @@ def _near_ceiling(recorded: Recorded, facts: TrialFacts) -> str | None:
         return None
     if _busiest(recorded) < WORKING:
         return None
-    return f"it reached {reached / ceiling:.0%} of the {ceiling:,.0f}/s its client reaches on a server doing nothing"
+    return f"it reached {reached / ceiling:.0%} of the {ceiling:,.0f}/s that its client reaches on a null server"
 
 
 def _busiest(recorded: Recorded) -> float:
@@ -57,7 +57,7 @@ def _busiest(recorded: Recorded) -> float:
 
 
 def _busy_load_threads(recorded: Recorded, facts: TrialFacts) -> str | None:
-    """Return how busy the load threads were where they, or one of them, were nearly all they could be, else `None`.
+    """Return how busy the load threads were, if all or one of them were nearly saturated, else `None`.
 
     One that is busy holds its own clients back, however idle the others are.
     """

@@ -161,7 +161,7 @@ class Conclusions:
     """All that was concluded of a trial.
 
     Attributes:
-        client_limited: by what it is seen that the load client held the store up, or `None` if it did not.
+        client_limited: the signs that the load client limited the store, or `None` if it did not.
         others_cores: how many processors others used, if that is enough to disturb, else `None`.
         verdict: `None` for a trial that did not run to its end.
         time_budget: `None` if nothing was measured.

@@ -128,7 +128,7 @@ class TrialFacts(_Facts):
         levers, background_threads: as `SystemStated` has them.
         data_bytes: the store's data on disk at the end; `None` also if it lies elsewhere.
         usage: what each process used, if it was observed.
-        client_build: the C library that the client was told to load by its path.
+        client_build: the C library that the client loads by its path.
         variant: the keys of the experiment that the system has for itself, in the words of its label; older runs have
             none, and neither `load_threads` nor `data_dir`.
     """

@@ -16,7 +16,7 @@ def warnings_of(recorded: Recorded, facts: TrialFacts, client_limited: str | Non
 
     Args:
         facts: of `trial.json`.
-        client_limited: by what it is seen that the load client held the store up (client_limit.py), or `None`.
+        client_limited: the signs that the load client limited the store (client_limit.py), or `None`.
     """
     limited = (f"limited by the client: {client_limited}",) if client_limited else ()
     behind = (*_behind(recorded), *warnings_of_groups(recorded, facts))
@@ -65,7 +65,7 @@ def _shape(recorded: Recorded, facts: TrialFacts) -> Iterator[str]:
     if planned_s and recorded.intervals and recorded.seconds + profiled_s < planned_s - 0.5:
         yield f"measured for {recorded.seconds:.1f} of {planned_s} s"
     if note := facts.client_ceiling_note:
-        yield f"what the client reaches alone is not known: {note}"
+        yield f"the client's ceiling is unknown: {note}"
 
 
 def _little(recorded: Recorded, facts: TrialFacts) -> Iterator[str]:

@@ -150,7 +150,7 @@ class DifferencesStated(TypedDict, total=False):
 class ComparisonStated(DifferencesStated):
     """A store after its crash, held against what should have the same rows; if `unable` says why not, without figures.
 
-    alone_missing: acknowledged writes that this one would have lacked in the place of the store.
+    alone_missing: acknowledged writes that this one would have lacked as a replacement of the store.
     """
 
     name: str

@@ -144,7 +144,7 @@ class Recorded:
         service_time: of the transactions completed after the warm-up.
         response_time, send_lag: of the same; `None` in a closed loop.
         slowest: of the response times if there are any, else of the service times.
-        steady: the steady state of the whole seconds after the warm-up that was asked for.
+        steady: the steady state of the whole seconds after the requested warm-up.
         cut: the figures begin where that found the steady state to begin (`warmup = "auto"`).
         run_began_unix_s: when the first second of the run began, or `None` when it did not.
         sums: counters of all intervals added up, for the counter identities.
@@ -266,7 +266,7 @@ class Recorded:
 
     @cached_property
     def behind(self) -> str | None:
-        """How it is seen that what an open loop offered was not followed; `None` if it was, and in a closed loop."""
+        """The signs that the store did not follow the offered load; `None` if it did, and in a closed loop."""
         if not self.offered or self.seconds <= 0:
             return None
         left = np.cumsum(
@@ -294,7 +294,7 @@ class Usage:
 
     Attributes:
         cores: CPU seconds per second, user and system, all threads; `None` when it was not seen for half of the time.
-        resident_bytes: the most that was seen.
+        resident_bytes: the most that was observed.
     """
 
     process: str
@@ -310,7 +310,7 @@ class Trial:
         state: `complete`, `failed`, `interrupted`, or `not reached`.
         about: `trial.json` as it was read, or empty when there is none; `facts` has it typed.
         warnings: what a reader must know before using its figures, each a sentence.
-        client_limited: by what it is seen that the load client held the store up, or `None` if it did not.
+        client_limited: the signs that the load client limited the store, or `None` if it did not.
         folder: where it was recorded.
         judged: what was concluded of it when it ended (`verdict.json`), or `None` if that is not there.
         confirmation: the trial that was run again with less of what had limited it (`confirmation.json`), or `None`.

@@ -38,7 +38,7 @@ def issued(recorded: Recorded) -> list[tuple[int, int]]:
 def write_commits(operations: Iterable[Operation]) -> int | None:
     """Return the fewest commits of the measured seconds that have written, or `None` if nothing tells.
 
-    A write outside of a transaction is a commit of its own; within one, several may share it. If there are
+    A write outside of a transaction is a separate commit; within one, several may share it. If there are
     transactions of several kinds, nothing tells which of the commits were theirs.
     """
     counted: Counter[str] = Counter()

@@ -133,7 +133,7 @@ def _seen_usage(facts: TrialFacts, recorded: Recorded, folder: Path) -> tuple[Us
 
 
 def _state(facts: TrialFacts, recorded: Recorded) -> tuple[str, str | None]:
-    """The trial's state, where a kill left none that is true."""
+    """The trial's state, if a kill left none that is true."""
     state, reason = str(facts.state), facts.reason
     if state == "failed":
         return state, reason

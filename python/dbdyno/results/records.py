@@ -274,6 +274,6 @@ def _gaps(listed: Sequence[Sequence[int]]) -> list[tuple[int, int]]:
 
 
 def _steady_state(intervals: list[Interval]) -> SteadyState:
-    """Find the steady state of the whole seconds after the warm-up that was asked for."""
+    """Find the steady state of the whole seconds after the requested warm-up."""
     whole = [interval for interval in intervals if interval.measured and interval.seconds > WHOLE_SECOND]
     return steady_state(np.array([interval.completed / interval.seconds for interval in whole]))

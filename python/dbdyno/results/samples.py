@@ -9,7 +9,7 @@ import numpy as np
 
 AT = "at_unix_s"
 ENOUGH_OF_THE_TIME = 0.5
-"""A mean over a window of which less was seen is not given."""
+"""A window of which less was observed has no mean."""
 
 
 @dataclass(frozen=True)

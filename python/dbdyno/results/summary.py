@@ -1,8 +1,8 @@
 """The summary of a trial's recordings (`summary.npz`), so that a run of any length is shown again at once.
 
 A hundred trials of ten minutes are 600 MB of records, which take a minute of processor time to read. A summary is
-written when a trial is first read, which dbdyno does as soon as it has ended; it can be deleted at any time, and is
-made anew if it is missing or is of other recordings than those that lie beside it.
+written when a trial is first read, which dbdyno does as soon as it has ended. It can be deleted at any time. It is made
+anew if it is missing, or of other recordings than those beside it.
 """
 
 from __future__ import annotations
@@ -93,7 +93,7 @@ def _observed(folder: Path, recorded: Recorded) -> dict[str, float]:
     try:
         observations = read_observations(folder)
     except UserError:
-        # Whoever asks for the observations themselves is told; the trial's own figures do not depend on them.
+        # A reader of the observations themselves gets the error; the trial's own figures do not depend on them.
         return {}
     window = recorded.window_unix_s
     if observations is None or window is None:

@@ -1,8 +1,8 @@
 """Decide whether an open loop's store kept up, by how many arrivals were outstanding, second by second.
 
-The share that was completed does not tell by itself: a store that is half a percent too slow completes more than 99 %
-of any trial and falls seconds behind in a long one; one that fell behind in the warm-up may work off exactly what is
-offered and never catch up; and in a short trial the transactions in service when time is up are some percent of all.
+The completed share alone does not tell. A store that is half a percent too slow completes more than 99 % of any trial,
+and falls seconds behind in a long one. One that fell behind in the warm-up may work off exactly what is offered, and
+never catch up. In a short trial the transactions in service at the end are some percent of all.
 """
 
 from __future__ import annotations
@@ -46,7 +46,7 @@ class Offered:
 
 
 def behind(offered: Offered) -> str | None:
-    """Return how it is seen that the store did not follow, or `None` if it did."""
+    """Return the sign that the store did not follow, or `None` if it did."""
     if offered.due - offered.completed > _left_at_any_end(offered):
         return f"only {offered.completed / offered.due:.1%} of the offered load was completed"
     waiting = offered.outstanding - offered.clients
@@ -59,8 +59,10 @@ def behind(offered: Offered) -> str | None:
 
 
 def _left_at_any_end(offered: Offered) -> float:
-    """How many arrivals may be left: a hundredth, or those that are in service whenever one looks (Little's law), less
-    what was outstanding at the beginning; and the one transaction that any end may cut."""
+    """Return how many arrivals may be left: a hundredth, or those that are always in service (Little's law).
+
+    Those that were outstanding at the beginning do not count. The end may cut one transaction in any case.
+    """
     in_service = min(offered.clients, offered.due / offered.seconds * offered.service_s)
     in_service += SPREAD * sqrt(in_service)
     return max((1 - DONE) * offered.due, 1.0, in_service - float(offered.outstanding[0]))

@@ -62,9 +62,9 @@ def change_points(log_ratios: np.ndarray, aa_noise: float = 0.0, seed: int = 0) 
     """Find the changes of level that two methods agree on and that are large enough to matter.
 
     The first is a likelihood-ratio test for a change of mean in noise of first-order autocorrelation, at the likeliest
-    place; the next change is looked for with the earlier ones in the model. The second is E-divisive (Matteson & James
-    2014), by means, as Daly et al. (2020) use it for regressions: the division with the largest energy statistic,
-    tested by permutation, then the same within each side. A change of less than `least_change` is none.
+    place. The next change is sought with the earlier ones in the model. The second is E-divisive (Matteson & James
+    2014), by means, as Daly et al. (2020) use it for regressions. It tests the division with the largest energy
+    statistic by permutation, then does the same within each side. A change of less than `least_change` is none.
 
     Args:
         log_ratios: ln(run / baseline), one value a run in the order of time, shape (runs,).

@@ -36,7 +36,7 @@ class Comparison:
         p_holm: the same among all cells that are looked at together; only below 0.05 there is a winner.
         p_sign_flip: by flipping the signs of the log-ratios, which assumes no distribution. With n pairs it cannot be
             below 2 / 2ⁿ: 0.06 with five, so it is shown and decides nothing.
-        margin: what counts as no difference: what was asked for, or the noise of the host if that is more.
+        margin: the difference that counts as none: the requested one, or the noise of the host if that is more.
         noise: of the host; a ratio that is no farther from 1 names no winner, however sure it is.
         verdict: `faster`, `slower`, `equivalent` or `inconclusive`, of the candidate; or that there is none.
     """

@@ -36,10 +36,10 @@ class Flat:
 def flatness(steps: Sequence[Sequence[float]], share: float) -> Flat | None:
     """Return that the last two steps of a sweep did not rise by `share` over the best before, or `None` if one did.
 
-    A step has risen if its mean exceeds the best one before the last two by `share` and, beyond that, by what noise may
-    make of it: the one-sided 95 % bound of a difference of two means (Student's t), with the seconds' relative standard
-    deviation pooled over all steps. Seconds that follow each other resemble each other, so the noise is rather more
-    than that, and a rise is rather seen than overlooked: a sweep goes on too long rather than ends too early.
+    A step has risen if its mean exceeds the best one before the last two by `share`, and beyond that by noise. Noise
+    is the one-sided 95 % bound of a difference of two means (Student's t). The seconds' relative standard deviation is
+    pooled over all steps. Seconds in a row resemble each other, so the noise is rather more than that. A sweep
+    therefore goes on too long rather than ends too early.
 
     Args:
         steps: the throughput of each measured whole second, transactions per second, of each step in the order of

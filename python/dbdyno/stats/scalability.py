@@ -125,7 +125,7 @@ def scalability(clients: np.ndarray, rate_per_s: np.ndarray, seed: int = 0) -> S
 
 
 def _chosen(laws: tuple[Law, ...], clients: np.ndarray, log_rate: np.ndarray) -> Law:
-    """The best law; one with a decline only where it is clearly better and the trials themselves decline."""
+    """The best law; one with a decline only if it is clearly better and the trials themselves decline."""
     best, *others = laws
     if best.name != USL:
         return best

@@ -36,7 +36,7 @@ def segments(values: np.ndarray, penalty: float, shortest: int) -> list[tuple[in
     """Cut a series if that lowers the squared error by more than `penalty` a cut.
 
     The exact minimum that PELT (Killick, Fearnhead & Eckley 2012) also looks for, by optimal partitioning (Jackson et
-    al. 2005): without PELT's pruning, which can miss the minimum where pieces have a least length, and costs nothing at
+    al. 2005). PELT's pruning can miss the minimum if pieces have a least length, and doing without it costs nothing at
     these sizes.
 
     Args:

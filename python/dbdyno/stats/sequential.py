@@ -66,7 +66,7 @@ def half_width(log_ratios: Sequence[float], comparisons: int = 1) -> float | Non
 
     The confidence sequence of Lai (*On Confidence Sequences*, 1976) for a normal mean of unknown variance, with a
     normal mixture over effect sizes (Wang & Ramdas, *Anytime-valid t-tests and Confidence Sequences for Gaussian Means
-    with Unknown Variance*, 2024): the mean is in all its intervals at once with the confidence of `CONFIDENCE`.
+    with Unknown Variance*, 2024). The mean is in all its intervals at once with the confidence of `CONFIDENCE`.
     """
     width = _width(len(log_ratios), comparisons)
     return None if width is None else max(float(np.std(log_ratios)), RESOLUTION) * width

@@ -18,8 +18,8 @@ class Stability:
         seconds: how many whole seconds were looked at.
         longest_without_completion_s: the longest run of whole seconds in which nothing completed;
             the time without a completion is up to two seconds longer, as its ends lie within seconds that had some.
-        floor: the 1st percentile of the seconds' throughput over their median; 0 where that median is 0.
-        seconds_below_half, seconds_below_tenth: seconds under 50 % and 10 % of the median second, or that stood still.
+        floor: the 1st percentile of the seconds' throughput over their median; 0 if that median is 0.
+        seconds_below_half, seconds_below_tenth: seconds under 50 % and 10 % of the median one, or without a completion.
         variation_1s, variation_10s: standard deviation over mean of 1-second and 10-second throughput.
     """
 

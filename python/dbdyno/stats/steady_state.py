@@ -13,7 +13,7 @@ from dbdyno.stats.segments import SIGMA_PER_MAD, mad, penalty, segments
 SHORTEST_S = 30
 """A shorter series says "too short to tell"."""
 BATCH_S, SHORT_BATCH_S = 10, 6
-"""The length of a batch if no period is seen, and that in a trial of one to two minutes, which has few."""
+"""The length of a batch without a period, and that in a trial of one to two minutes, which has few."""
 SHORTEST_SEGMENT = 3
 """Batches in a segment, at least."""
 OUTLIER_MADS = 4.0
@@ -40,7 +40,7 @@ class SteadyState:
         steady: whether there is a steady state; only then may `mean_per_s` be quoted as the trial's.
         cut_s: seconds before the part that was kept; known to a batch.
         kept: the share of the series after the cut, 0 to 1.
-        period_s: the period of a cycle that was seen, in seconds, whatever the class.
+        period_s: the period of a detected cycle, in seconds, whatever the class.
         drift: change over the kept part, by its Theil–Sen line, as a share of its median; −0.05 is 5 % down.
         drift_per_hour: the same, extrapolated to an hour: of a short trial it is mostly noise.
         mean_per_s: over the raw seconds after the cut, stalls included.
@@ -137,7 +137,7 @@ def _line_error(values: np.ndarray) -> float:
 
 
 def _drift(levels: np.ndarray) -> float:
-    """The change over all batches by the Theil–Sen line, as a share of their median; −1 where that is 0."""
+    """The change over all batches by the Theil–Sen line, as a share of their median; −1 if that is 0."""
     earlier, later = np.triu_indices(len(levels), 1)
     level = float(np.median(levels))
     if not len(earlier) or level <= 0:

@@ -20,8 +20,8 @@ class WarmUp:
 
     Attributes:
         warm_per_s: the warm rate, the median of the last quarter of the seconds.
-        seconds: after how many seconds of load WINDOW_S seconds reached SHARE of it; `None` if they did so in that
-            last quarter at the earliest: it may still have been rising, and the warm rate is a lower bound.
+        seconds: after how many seconds of load WINDOW_S seconds reached SHARE of it. `None` if they did so only in that
+            last quarter: throughput may still have risen, and the warm rate is a lower bound.
         first_per_s: the first second's throughput.
     """
 

@@ -52,7 +52,7 @@ class Launch:
     data: a loaded data directory (`System.keep`) to start on a copy of, or None to start empty.
     cold: have none of that copy in the kernel's memory.
     answer_timeout_s: for each answer of a server that is attached to.
-    data_dir: where its data goes, in a directory of its own; None: below DBDYNO_DATA_DIR, or where temporary files are.
+    data_dir: where its data goes, in its own directory; None: below DBDYNO_DATA_DIR, or where temporary files are.
     parent: the file system whose power will be cut; it goes before data_dir, and for the first server alone.
     address: of this host, at which servers listen; another than loopback lets in clients on other hosts.
     """
@@ -119,11 +119,11 @@ class System(ABC):
     copy_tools: what dumps and restores its tables, by name; only if the store can `copy`.
     forks: True if its server is several processes, of which `server_pids` gives the first.
     can_crash: True if it can be killed, and started again on what it left.
-    can_keep: True if `keep` can be asked for, unless a setting forbids it.
+    can_keep: True if it has `keep`, unless a setting forbids it.
     pipelines: True if its store sends several requests before it reads the answers (docs/contract.md, The plan).
     takes_parts: True if it is an arrangement of other systems, which it is built with.
     serves_hosts: True if its server can be started for clients on other hosts (`Launch.address`).
-    speaks_sql: True if `statement` can be asked for. actions: what events can do to a server of it, by name.
+    speaks_sql: True if it has `statement`. actions: what events can do to a server of it, by name.
     schemes: of the URLs of servers that dbdyno attaches to and does not start.
     levers: for a limit in a verdict, a setting with a value that should move it (`dbdyno.verdict.limits`).
     live_settings: of `levers`, those that a running server takes.
@@ -171,8 +171,8 @@ class System(ABC):
 
     @classmethod
     def made_of(cls, spec: SystemSpec, parts: list[System]) -> System:
-        """Return an arrangement of other systems; only where it `takes_parts`. Raises UserError as the class does."""
-        raise NotImplementedError(f"{cls.name} is made of nothing")
+        """Return an arrangement of other systems; only if it `takes_parts`. Raises UserError as the class does."""
+        raise NotImplementedError(f"{cls.name} takes no parts")
 
     @classmethod
     def path_of(cls, spec: SystemSpec) -> str | None:
@@ -206,7 +206,7 @@ class System(ABC):
     def start(self, launch: Launch) -> None:
         """Start it, or attach to it, and return when it answers.
 
-        Raises UserError if it was asked for wrongly (quoting the server's own words), RunFailed if it does not come up.
+        Raises UserError if its settings are wrong (quoting the server's own words), RunFailed if it does not come up.
         """
 
     @abstractmethod
@@ -277,7 +277,7 @@ class System(ABC):
         raise NotImplementedError(f"{self.name} is copied by no tools")
 
     def statement(self, sql: str) -> Errand:
-        """Return what executes statements over a connection of its own; only if it `speaks_sql`."""
+        """Return what executes statements over its own connection; only if it `speaks_sql`."""
         raise NotImplementedError(f"{self.name} takes no SQL")
 
     def action(self, name: str) -> Errand:
@@ -311,21 +311,21 @@ class System(ABC):
 
     @property
     def restorable(self) -> bool:
-        """Return whether `keep` can be asked for: all that was loaded is in files, and these are dbdyno's own."""
+        """Return whether `keep` is possible: all that was loaded is in files, and these are dbdyno's own."""
         return self.can_keep
 
     def keep(self) -> Path:
-        """Stop it in good order and return its data directory, for the caller to remove; only where `restorable`.
+        """Stop it in good order and return its data directory, for the caller to remove; only if `restorable`.
 
         Raises RunFailed if it does not stop in good order.
         """
-        raise NotImplementedError(f"{self.name} keeps nothing that it could be started from")
+        raise NotImplementedError(f"{self.name} cannot start again from its data")
 
     def cache_state(self, restored: bool) -> str | None:
         """Return the cache state when the first trial begins, None if unknown (docs/statistics.md, section 7).
 
         `hot`: what loading left in them. `lukewarm`: nothing, but the kernel has the files in memory
-        (of `cold`, a restart that was asked for, `Launch` knows).
+        (of `cold`, a requested restart, `Launch` knows).
         """
         if self.spec.attached:
             return None
@@ -377,7 +377,7 @@ class System(ABC):
         return size
 
     def probes(self) -> list[Probe]:
-        """Return a probe of each server that can be asked for its figures and its waits, none of them open yet."""
+        """Return a probe of each server that shows its figures and its waits, none of them open yet."""
         return []
 
     def death(self) -> str | None:

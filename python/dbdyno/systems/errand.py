@@ -33,7 +33,7 @@ class Errand:
 
 
 def statement_errand(statement: Statement, modules: tuple[str, ...]) -> Errand:
-    """Return what executes a statement in a process of its own, which can be ended at any time.
+    """Return what executes a statement in its own process, which can be ended at any time.
 
     modules: what to load before it begins.
     """

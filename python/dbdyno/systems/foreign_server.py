@@ -18,7 +18,7 @@ from dbdyno.systems.running.server import Server
 LOGIN_TIMEOUT_S = CONNECT_TIMEOUT_S + 2
 """For all of a login: nobody waits longer to be told that the port is wrong."""
 QUESTIONS, PROBE = 0, 1
-"""Lines to the child: a probe is asked while a trial runs, on a thread of its own."""
+"""Lines to the child: a probe is asked while a trial runs, on its own thread."""
 
 
 class Asked:

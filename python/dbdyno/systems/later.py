@@ -5,7 +5,7 @@ from typing import Any
 
 
 class LaterModule:
-    """Stands for a module, and loads it when an attribute is asked for."""
+    """Stands for a module, and loads it at the first use of an attribute."""
 
     def __init__(self, name: str) -> None:
         self._name = name

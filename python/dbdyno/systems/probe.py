@@ -55,7 +55,7 @@ class Probe(ABC):
         return None
 
     def locks(self) -> Mapping[str, float]:
-        """Return what it shows of single locks that is too dear to be asked for as often as `waits`, by their names.
+        """Return its figures of single locks, by name, which cost too much to read as often as `waits`.
 
         How many connections wait for a lock now; how often it has been waited for, which ends in `_waits_total`; or
         for how long, which ends in `_wait_s_total`.
@@ -63,7 +63,7 @@ class Probe(ABC):
         return {}
 
     def known_locks(self) -> Mapping[str, float] | None:
-        """Return what `locks` would find, where the last counters tell that without asking; None: they do not."""
+        """Return what `locks` would return, if the last counters tell that without asking; None: they do not."""
         return None
 
     @abstractmethod
@@ -89,7 +89,7 @@ def named(values: JsonObject, wanted: Names) -> dict[str, float]:
     figures = {}
     for theirs, ours in wanted.items():
         name, unit = ours if isinstance(ours, tuple) else (ours, 1)
-        # A server of the same protocol may say `unknown` where this one has a number.
+        # A server of the same protocol may say `unknown` instead of a number.
         with suppress(KeyError, TypeError, ValueError):
             figures[name] = float(values[theirs]) * unit
     return figures

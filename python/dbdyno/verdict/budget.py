@@ -134,7 +134,7 @@ def _client_cpu(trial: Trial, lengths_s: np.ndarray) -> np.ndarray:
 
 
 def _served(trial: Trial, seconds: Seconds, in_flight: np.ndarray, lengths_s: np.ndarray) -> dict[str, np.ndarray]:
-    """A store of one or more servers: what is seen in them, what is in the client, and what is between."""
+    """A store of one or more servers: what is observed in them, what is in the client, and what is between."""
     inside, other, known = _inside(seconds, trial.server_names, in_flight)
     # Injected waits are known, not observed: what a server does beyond the rest is not for our operations.
     injected = np.minimum(in_flight, injected_waits(trial))
@@ -178,8 +178,8 @@ class Queues:
         answers: arrived at the load client, and not read by it.
         requests: arrived at a server, and not read by it.
         in_transit: sent by one end, and not received by the other.
-        seen: whether the client's sockets were seen. at_server: whether the servers' were, too.
-        whole: whether both ends of nearly all connections were seen, so that nothing is between them.
+        seen: whether the client's sockets were observed. at_server: whether the servers' were, too.
+        whole: whether both ends of nearly all connections were observed, so that nothing is between them.
     """
 
     answers: np.ndarray
@@ -248,7 +248,7 @@ def _operations_per_s(trial: Trial, lengths_s: np.ndarray) -> np.ndarray:
 
 
 def injected_waits(trial: Trial) -> np.ndarray:
-    """Return how many operations waited for the network delay that was asked for (`network_delay_us`), in each second.
+    """Return how many operations waited for the requested network delay (`network_delay_us`), in each second.
 
     It is put before every request, so by Little's law that is the rate of the operations times the delay; transactions
     of one pipeline wait it together. shape (seconds,).

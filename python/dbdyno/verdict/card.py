@@ -250,8 +250,8 @@ def _flushed(trial: Trial, commits_per_s: float | None) -> Line | None:
     least = (commits_per_s or 0.0) / max(1, trial.facts.transactions_in_flight)
     if per_s < FLUSHES_OF_COMMITS * least:
         text = (
-            f"the device received {per_s:,.1f} flushes/s, group commit needs at least {least:,.1f}/s: it is declared "
-            "to need none, or they do not reach it"
+            f"the device received {per_s:,.1f} flushes/s, but group commit needs at least {least:,.1f}/s: "
+            "the device says that it needs none, or flushes do not reach it"
         )
         return Line("flushes", text, "flush in doubt", "flush in doubt")
     mean_s = spent_s / per_s if spent_s is not None and per_s else None

@@ -20,7 +20,7 @@ _HOST_CPU = tuple(f"host.cpu_{state}_s_total" for state in ("user", "system", "i
 
 
 def signs_of_client(trial: Trial) -> tuple[str, ...]:
-    """Return by what it is seen that the load client held the store up; nothing if it did not.
+    """Return the signs that the load client limited the store; none if it did not.
 
     To what the load client recorded itself (dbdyno.results.client_limit) comes that it waited for a processor. Send lag
     is no sign: a client sends its next transaction when its last one has ended, so a late one tells of the store first.
@@ -46,7 +46,7 @@ def free_processors(trial: Trial) -> float | None:
 
 
 def run_queue_threads(trial: Trial, processes: Sequence[str]) -> float | None:
-    """Return how many threads of `processes` waited for a processor, on average; `None` if none was seen."""
+    """Return how many threads of `processes` waited for a processor, on average; `None` if none was observed."""
     window, observations = trial.recorded.window_unix_s, trial.observations
     if window is None or observations is None:
         return None

@@ -75,9 +75,9 @@ class Limited:
 def limited(trial: Trial, budget: TimeBudget) -> Limited:
     """Return what limited a trial that ran to its end.
 
-    In this order: a rate that was followed is all that was asked for; a limit inside the storage engine; stalls that
-    nothing explains; else what holds the most operations, of those with evidence. A full resource takes the operations
-    that queue for it. The client is named only if it was seen to be full, or held back while processors were idle.
+    In this order: the rate, if it was followed; a limit inside the storage engine; stalls that nothing explains; else
+    what holds the most operations, of those with evidence. A full resource takes the operations
+    that queue for it. The client is named only if it was observed to be full, or held back while processors were idle.
     """
     measured = Measured.of(trial)
     held = _held(budget)
@@ -144,7 +144,7 @@ def _contenders(held: Mapping[str, float], full: Full | None, signs: Mapping[str
 def _engine(
     measured: Measured, budget: TimeBudget, seen_as: str, full: Full | None
 ) -> tuple[str, tuple[str, ...]] | None:
-    """Return the limit inside the storage engine that is seen as another, and its signs; `None` if there is none."""
+    """Return the limit inside the storage engine that appears as another, and its signs; `None` if there is none."""
     if seen_as == OTHERS:
         seen_as, full = _behind_others(measured, budget, full)
     for name, limit in LIMITS.items():
@@ -156,7 +156,7 @@ def _engine(
 
 
 def _behind_others(measured: Measured, budget: TimeBudget, full: Full | None) -> tuple[str, Full | None]:
-    """Return as what a limit inside the engine is seen, and what is full, if other processes fill the host.
+    """Return how a limit inside the engine appears, and what is full, if other processes fill the host.
 
     They come first only if they took what operations lacked: if these were on processors, or waited for one. If they
     left half of the host to the trial, the engine comes first, as on a host that the trial alone fills.

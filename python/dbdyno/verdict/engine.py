@@ -18,8 +18,8 @@ NEAR_ITS_LIMIT = 0.95
 LOG_NEARLY_FULL = 0.8
 """Share of the checkpoint age at which a server stops its writers until pages are flushed."""
 FLUSHED_PER_TRANSACTION = 0.05
-"""Pages written for each transaction. A young server fills its log to the brim before it flushes its first page, and
-with a large log one page is flushed for hundreds of changes: neither holds writers up."""
+"""Pages written for each transaction. A young server fills its log to the brim before it flushes its first page. With a
+large log one page is flushed for hundreds of changes. Neither delays writers."""
 WRITE_STALLS = 0.1
 """Seconds of writers held back by the engine, in every second, all writers together."""
 WRITE_STOPS_PER_S = 0.2

@@ -113,8 +113,11 @@ class Measured:
 
 
 def cores_to_use(measured: Measured, processes: Sequence[str], pinned: Sequence[int] | None) -> float | None:
-    """Return how many processors some processes had to use: what they used, if a quota held them back; those they
-    are pinned to; else what they used and what was idle beside them; `None` if that was not seen."""
+    """Return how many processors some processes could use, `None` if that was not observed.
+
+    It is what they used, if a quota held them back, or those they are pinned to. Else it is what they used, and what
+    was idle beside them.
+    """
     if throttled(measured, processes):
         return measured.cores(processes)
     if pinned:
@@ -173,9 +176,9 @@ def disk(measured: Measured) -> Iterator[str]:
 
 
 def on_the_way(measured: Measured) -> Iterator[str]:
-    """Yield how operations on the way were seen: figures, and no sign.
+    """Yield how operations on the way were observed: figures, and no sign.
 
-    A requested delay is a sign of its own (`decision.py`).
+    A requested delay is a separate sign (`decision.py`).
     """
     facts = measured.trial.facts
     if facts.hosts:

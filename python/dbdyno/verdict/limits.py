@@ -22,7 +22,7 @@ RATE, UNEXPLAINED = "rate", "unexplained"
 MOST = 0.5
 """A limit that holds at least this share of the operations is clear by the time budget alone."""
 LOCKED = 0.3
-"""Locks that hold this share of the operations are a limit of their own (docs/statistics.md, section 5)."""
+"""Locks that hold this share of the operations are a separate limit (docs/statistics.md, section 5)."""
 
 Evidence = Callable[[Measured], Iterable[str]]
 
@@ -84,7 +84,7 @@ class Limit:
         figures: what shows how it was, and speaks for nothing.
         inside: of a limit inside the storage engine, which neither waits nor processors show: what says that it was it.
         rule: when `inside` says so, with its figures, for docs/statistics.md, section 5.4.
-        seen_as: the limits that the time budget shows in the place of one inside the storage engine.
+        seen_as: the limits that the time budget shows for one inside the storage engine.
         if_full: it limits also if processors or threads are full; else these come first.
         embedded: label, noun and `held` of a store that runs inside the load client, if these differ.
         opening: of the sentence, if it is not "Limited by" and the noun.

@@ -72,7 +72,7 @@ def _nothing(_: Trial) -> Iterator[Step]:
 
 
 def _pin(trial: Trial) -> Iterator[Step]:
-    """Give each side a processor of its own, unless they have that."""
+    """Give each side its own processor, unless they have that."""
     if not trial.embedded and not trial.facts.attached and not (trial.facts.client_cpus and trial.facts.server_cpus):
         yield Step("give client and server separate processors", ("--set", PINNED))
 

@@ -75,7 +75,7 @@ class Consumers:
 
 
 def full_processors(measured: Measured) -> Full | None:
-    """Return which processors or threads were full and waited for; `None` if none was seen to be."""
+    """Return which processors or threads were full and waited for; `None` if none was observed to be."""
     quotas = tuple(_quotas(measured))
     if quotas:
         return Full(SERVER_CPU, quotas)

@@ -7,7 +7,7 @@ import numpy as np
 from dbdyno.results.samples import Observations
 
 ENOUGH_OF_A_SECOND = 0.5
-"""A second of which less was seen is not known."""
+"""A second of which less was observed is unknown."""
 
 
 class Seconds:

@@ -191,7 +191,7 @@ def test_a_stream_that_answers_otherwise_fails_the_trial(tmp_path, monkeypatch):
         return other
 
     monkeypatch.setattr(AirTraffic, "queries", lambda self, rows: (Query("q0", "one", "SELECT 1"),))
-    # The table is loaded by a connection of its own, after one that reads the settings.
+    # The table is loaded by its own connection, after one that reads the settings.
     monkeypatch.setattr(DuckDB, "analyst", analyst)
     end, _ = run(tmp_path, system="duckdb", options={"streams": "2"})
     assert end.state == "failed" and "1 of 1 answers differ; q0: asked again: " in end.reason

@@ -61,7 +61,10 @@ def test_workers_and_tables_are_each_a_call(tmp_path):
     [
         ("UPDATE {table} SET pad = 'y' || substr(pad, 2) WHERE id = 7", "row 7, column 4: \"'y"),
         ("DELETE FROM {table} WHERE id = 300", "row 300 is missing"),
-        ("INSERT INTO {table} SELECT 301, k, c, pad FROM {table} WHERE id = 7", "row 301 is there once too often"),
+        (
+            "INSERT INTO {table} SELECT 301, k, c, pad FROM {table} WHERE id = 7",
+            "row 301 is in the copy once too often",
+        ),
         ("DROP TABLE {table}", "the table is missing"),
         ("CREATE INDEX more ON {table} (k, id)", "is not in the original"),
     ],
@@ -114,7 +117,7 @@ def test_tool_and_workers_are_of_the_options():
         ({"rate": 5}, "rate: 'dump-restore'"),
         ({"system": "redis"}, "which 'redis' cannot do; mariadb, .*, postgresql, sqlite can"),
         ({"system": "mysql://me@localhost/test"}, "give one that dbdyno starts"),
-        ({"options": {"tool": "mydumper"}}, "options.tool: 'mydumper' does not copy 'sqlite'; there are sql, files"),
+        ({"options": {"tool": "mydumper"}}, "options.tool: 'mydumper' does not copy 'sqlite'; give one of sql, files"),
         ({"options": {"tool": "cp"}}, "give one of sql, files, mydumper"),
         ({"options": {"workers": 2}}, "options.workers: 'sqlite' is copied by one worker"),
         ({"options": {"workers": 0}}, "give 1 to 64"),

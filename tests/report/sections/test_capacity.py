@@ -1,4 +1,4 @@
-"""Latency below capacity: a table of its own, the first screen's figure, and nothing of it among closed loops."""
+"""Latency below capacity: its own table, the first screen's figure, and nothing of it among closed loops."""
 
 import io
 

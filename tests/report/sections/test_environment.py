@@ -1,4 +1,4 @@
-"""The environment is shown fact by fact, without what has a section of its own."""
+"""The environment is shown fact by fact, without what has its own section."""
 
 from dbdyno.report.core.page import Page
 from dbdyno.report.sections.environment import flattened, part

@@ -1,4 +1,4 @@
-"""A library's cost beside the native client; no more is claimed than was seen."""
+"""A library's cost beside the native client; no more is claimed than was observed."""
 
 import pytest
 

@@ -1,4 +1,4 @@
-"""chdb as a system of its own; the rest is in test_library.py."""
+"""chdb as a separate system; the rest is in test_library.py."""
 
 from helpers import system
 

@@ -1,4 +1,4 @@
-"""monetdb as a system of its own; the rest is in test_library.py."""
+"""monetdb as a separate system; the rest is in test_library.py."""
 
 from helpers import system
 

@@ -1,4 +1,4 @@
-"""Several nodes, each a system of its own, shown and driven as one."""
+"""Several nodes, each its own system, shown and driven as one."""
 
 from dbdyno.systems.arrangements.cluster import Cluster
 from dbdyno.systems.base import Durability

@@ -122,7 +122,7 @@ for option; do
 done
 exec env LD_LIBRARY_PATH={folder} {folder}/mysqld "$@" --default-authentication-plugin=caching_sha2_password
 """
-"""MySQL 8.0 in the place of a later one, which lacks these options and logs in another way."""
+"""MySQL 8.0 instead of a later one, which lacks these options and logs in another way."""
 
 
 @pytest.mark.systems

@@ -16,7 +16,7 @@ PHASES = ["prepare", "load", "run", "verify", "cleanup"]
 @pytest.mark.parametrize(
     ("text", "said"),
     [
-        ("tidb?engine=InnoDB", "'engine' cannot be set: TiDB reads and forgets"),
+        ("tidb?engine=InnoDB", "'engine' cannot be set: TiDB ignores the engine"),
         ("tidb?access=handler", "'access' cannot be set: TiDB has no HANDLER"),
         ("tidb?protocol=binary", "give one of prepared, text"),
     ],
@@ -76,7 +76,7 @@ def test_attached_it_shows_what_does_something_and_takes_nothing_that_does_not(s
     assert dict(server._query("SHOW GLOBAL VARIABLES"))["innodb_flush_log_at_trx_commit"] == "2"
     endpoint = server.endpoint
     url = f"mysql://{endpoint.user}:{endpoint.password}@{endpoint.host}:{endpoint.port}/{endpoint.database}"
-    for refused, said in (("engine=InnoDB", "reads and forgets"), ("access=handler", "has no HANDLER")):
+    for refused, said in (("engine=InnoDB", "ignores the engine"), ("access=handler", "has no HANDLER")):
         with pytest.raises(UserError, match=said):
             started(f"{url}?{refused}")
     attached = started(url)

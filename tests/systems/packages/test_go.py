@@ -41,7 +41,7 @@ def test_what_was_built_runs_and_what_it_was_built_with_is_gone(package):
 
 @pytest.mark.parametrize(
     ("version", "said"),
-    [(None, "and there is no go"), ("1.19.8", "and go 1.19.8 is too old"), ("1.20", None), ("1.26.8", None)],
+    [(None, "and go is not installed"), ("1.19.8", "and go 1.19.8 is too old"), ("1.20", None), ("1.26.8", None)],
 )
 def test_which_go_is_needed_and_where_it_is_got_is_said(package, monkeypatch, version, said):
     monkeypatch.setattr(go, "_version_of_go", lambda: version)
@@ -51,7 +51,7 @@ def test_which_go_is_needed_and_where_it_is_got_is_said(package, monkeypatch, ve
 
 def test_without_go_nothing_is_begun(package, tmp_path, monkeypatch):
     monkeypatch.setattr(go.shutil, "which", lambda _: None)
-    with pytest.raises(UserError, match="there is no go"):
+    with pytest.raises(UserError, match="go is not installed"):
         build(package, tmp_path / "folder", lambda _: None)
     assert not (tmp_path / "folder").exists()
 

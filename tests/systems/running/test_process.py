@@ -62,7 +62,7 @@ def test_a_directory_of_the_experiment_goes_before_the_variable(launch, reachabl
     directory.remove()
 
 
-@pytest.mark.skipif(os.geteuid() != 0, reason="servers have a user of their own only where dbdyno is root")
+@pytest.mark.skipif(os.geteuid() != 0, reason="servers have their own user only where dbdyno is root")
 def test_a_directory_that_servers_cannot_reach_is_refused(launch, tmp_path, monkeypatch):
     closed = tmp_path / "closed"
     closed.mkdir(mode=0o700)

@@ -1,4 +1,4 @@
-"""TLS: what is asked for, whom it trusts, and real servers of every protocol that has it."""
+"""TLS: what is requested, whom it trusts, and real servers of every protocol that has it."""
 
 import ssl
 from dataclasses import replace

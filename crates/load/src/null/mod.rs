@@ -30,7 +30,7 @@ pub struct Arguments {
     /// The protocol to answer.
     #[arg(long, value_enum)]
     protocol: Protocol,
-    /// The workload whose rows are asked for.
+    /// The workload whose rows clients read.
     #[arg(long, default_value = "point-get")]
     workload: String,
     /// The workload's options, as a plan has them.
@@ -123,7 +123,7 @@ async fn accept_all(reactor: Rc<Reactor>, listener: Listener, protocol: Protocol
     }
 }
 
-/// Answers go out together, as Redis sends them: each by itself would wake the client for it, and a client that is woken for every single
+/// Answers go out together, as Redis sends them. Each by itself would wake the client, and a client that is woken for every single
 /// answer reaches less on the null server than on a real one.
 async fn converse(mut connection: Connection, on: &Reactor, mut protocol: impl Answerer) -> io::Result<()> {
     let mut out = Vec::new();

@@ -60,7 +60,7 @@ pub fn only<'a>(records: &'a [Value], kind: &str) -> &'a Value {
     }
 }
 
-/// A server on loopback that handles each connection with `serve`, on a thread of its own.
+/// A server on loopback that handles each connection with `serve`, on its own thread.
 pub fn server(serve: impl Fn(TcpStream) + Send + Sync + Clone + 'static) -> u16 {
     let listener = TcpListener::bind("127.0.0.1:0").unwrap();
     let port = listener.local_addr().unwrap().port();

@@ -58,7 +58,7 @@ impl Token {
     }
 }
 
-/// Writability is asked for only if somebody waits for it: a Unix socket would report it after every message its peer reads.
+/// Writability is requested only if a task waits for it: a Unix socket would report it after every message its peer reads.
 fn flags(interest: Interest) -> epoll::EventFlags {
     let flags = epoll::EventFlags::IN | epoll::EventFlags::RDHUP | epoll::EventFlags::ET;
     if interest == Interest::Room { flags | epoll::EventFlags::OUT } else { flags }

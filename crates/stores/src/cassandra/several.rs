@@ -34,7 +34,7 @@ impl CassandraSession {
         }
     }
 
-    /// Sends all requests and reads until each has its answer in `self.places`: servers answer in an order of their own.
+    /// Sends all requests and reads until each has its answer in `self.places`: servers answer in their own order.
     pub(super) async fn answers(&mut self) -> Result<(), Failure> {
         let Self { nodes, places, .. } = self;
         for node in nodes.iter_mut().flatten().filter(|node| node.outstanding > 0) {

@@ -1,6 +1,6 @@
 //! Before and after a run: collections, their markers, rows and indexes.
 //!
-//! A collection can carry no marker, so markers are documents of a collection of their own. A marker is there before its collection, and then
+//! A collection can carry no marker, so markers are documents of a separate collection. A marker is there before its collection, and then
 //! has the collection's identity, so one of the same name that somebody else has made since is known as such.
 
 use std::ops::Range;

@@ -70,7 +70,7 @@ fn bulk_type(kind: Kind) -> BulkType {
 }
 
 impl MysqlSession {
-    /// Each request is a transaction of its own.
+    /// Each request is a separate transaction.
     pub(super) async fn load_rows(&mut self, table: usize, mut keys: Range<u64>) -> Result<(), Failure> {
         self.exchange.be_patient(REQUEST_NS);
         while !keys.is_empty() {
@@ -152,7 +152,7 @@ impl MysqlSession {
         }
     }
 
-    /// Packets end where they are full: a server that takes short ones only takes a long line all the same.
+    /// A packet ends when it is full, so a server that takes only short ones takes a long line too.
     async fn send_lines(
         &mut self,
         table: usize,

@@ -97,7 +97,7 @@ impl Command {
         self
     }
 
-    /// The documents of this name follow: they are a section of their own, which is cheaper than an array.
+    /// The documents of this name follow: they are a separate section, which is cheaper than an array.
     #[must_use]
     pub fn sequence(mut self, name: &str) -> Self {
         close(&mut self.bytes, &self.open);

@@ -68,7 +68,7 @@ impl Greeting {
         }
     }
 
-    /// The payload that asks for TLS, in the place of the login that is sent after it; `None` if the server has none.
+    /// The payload that asks for TLS, after which the login is sent; `None` if the server has none.
     pub fn tls_request<'a>(&self, login: &'a [u8]) -> Option<&'a [u8]> {
         if self.capabilities.contains(CapabilityFlags::CLIENT_SSL) { login.get(..TLS_REQUEST_SIZE_BYTES) } else { None }
     }
@@ -283,7 +283,7 @@ mod tests {
         let request = asked(&greeting).unwrap();
         let capabilities = u32::from_le_bytes(*request.first_chunk().unwrap());
         assert!(request.len() == 32 && capabilities & CapabilityFlags::CLIENT_SSL.bits() != 0);
-        // The capabilities that MariaDB alone knows are asked for here: it reads none from what comes afterwards.
+        // The capabilities that MariaDB alone knows are requested here: it reads none from later messages.
         assert_ne!(request[28..], [0; 4]);
     }
 

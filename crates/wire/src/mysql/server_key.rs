@@ -1,5 +1,5 @@
-//! Checks a server's public key before a password is encrypted with it. mysql_common takes any key for sound: it panics on one that is cut
-//! short or too small, and computes for ever with one that is absurdly large. Found by fuzzing.
+//! Checks a server's public key before a password is encrypted with it. mysql_common takes any key for sound. It panics on one that is cut
+//! short or too small, and computes for ever with one that is absurdly large, as fuzzing found.
 
 use mysql_common::crypto::der::{PubKeyFileType, pem_to_der};
 

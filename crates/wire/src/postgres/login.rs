@@ -10,7 +10,7 @@ const PROTOCOL_3_0: u32 = 3 << 16;
 /// Rounds of hashing a server may ask for; its default is 4096, and a wrong number must not keep a client busy for hours.
 const MAX_SCRAM_ITERATIONS: i64 = 1_000_000;
 
-/// The number in the place of the protocol's by which a client requests TLS.
+/// The protocol number by which a client requests TLS.
 const TLS_REQUEST: u32 = 1234 << 16 | 5679;
 
 /// Appends the question whether the server has TLS, before the first message; see [`tls_answer`].

@@ -1,4 +1,4 @@
-//! db-stress: objects with a history of 20 rows each; a transaction reads an object with its place and its history, and one in `rw` then changes
+//! db-stress: objects with a history of 20 rows each. A transaction reads an object with its place and its history. One in `rw` then changes
 //! one row of the history, deletes another and inserts that anew.
 //!
 //! The tables stay as large as they are, so what a store may fall behind with is its old row versions.

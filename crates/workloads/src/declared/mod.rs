@@ -90,7 +90,7 @@ pub struct Declared {
 }
 
 impl Declared {
-    /// `access`: in the place of the declaration's.
+    /// `access`: instead of the declaration's.
     ///
     /// # Errors
     /// The declaration cannot be read or contradicts itself: in words for the user.

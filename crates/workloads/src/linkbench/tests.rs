@@ -8,7 +8,7 @@ use std::collections::BTreeMap;
 const LINK: usize = 1;
 const LINK_COUNT: usize = 2;
 
-/// A store of links, which remembers how often each step was issued and which nodes were asked for.
+/// A store of links, which remembers how often each step was issued and which nodes were read.
 #[derive(Default)]
 struct Store {
     /// By id1, type and id2: visibility and version.

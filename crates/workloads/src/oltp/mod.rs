@@ -13,8 +13,8 @@ use digit_groups::{C_GROUPS, LONGEST, PAD_GROUPS, Text, owner};
 use queries::Query::{self, DistinctRange, OrderRange, PointSelect, SimpleRange, SumRange};
 use queries::{BULK_ROWS, DELTA, RANDOM, SETS, Set, table};
 
-/// How often a DELETE is sent that finds nothing: under READ COMMITTED one that waited for a transaction which replaced the row does not
-/// see the new one, and the next does.
+/// How often a DELETE that finds no row is sent. Under READ COMMITTED, one that waited for a transaction which replaced the row does not
+/// find the new row; the next one does.
 const MOST_DELETES: u32 = 100;
 const BEGIN: usize = 0;
 const COMMIT: usize = 1;

@@ -1,13 +1,13 @@
 //! The consistency conditions of TPC-C (rev. 5.11, clause 3.3.2), each as a query that must find nothing.
 //!
-//! Sums that must be equal are added up with opposite signs in one pass over the rows, grouped by whose they are: every optimizer does that
+//! Sums that must be equal are added up with opposite signs in one pass over the rows, grouped by their owner. Every optimizer does that
 //! well, and joins of sums not.
 
 use dbdyno_model::Statement;
 
 use crate::Check;
 
-/// So many of the rows that violate a condition are asked for: a wrong load violates it everywhere.
+/// The most violating rows that are read: a wrong load violates a condition everywhere.
 const MOST_FOUND: u64 = 100;
 
 /// Groups, by these columns of `parts`, whose amounts do not add up to 0.
@@ -83,9 +83,9 @@ fn lines_of_orders() -> [(u8, &'static str, String); 4] {
          WHERE (ol_delivery_d IS NULL) <> (o_carrier_id IS NULL)";
     [
         (4, "sum(O_OL_CNT) = rows of ORDER-LINE", counted),
-        (5, "O_CARRIER_ID is null where there is a row of NEW-ORDER, and only there", carriers.into()),
+        (5, "O_CARRIER_ID is null if and only if there is a row of NEW-ORDER", carriers.into()),
         (6, "O_OL_CNT = rows of ORDER-LINE of each order", of_each.into()),
-        (7, "OL_DELIVERY_D is null where O_CARRIER_ID is, and only there", delivered.into()),
+        (7, "OL_DELIVERY_D is null if and only if O_CARRIER_ID is", delivered.into()),
     ]
 }
 

@@ -62,7 +62,7 @@ impl Rows {
         warehouses * DISTRICTS * per_district
     }
 
-    /// The random values of the row with this number; those that can be asked for alone are drawn first.
+    /// The random values of the row with this number; those that are also needed alone are drawn first.
     fn choices(self, number: u64) -> Choices {
         Choices::new(self as u64, number, 1, 0)
     }

@@ -1,4 +1,4 @@
-"""The kinds of workloads, each a module of its own; here which there are."""
+"""The kinds of workloads, each in its own module, and the list of them."""
 
 from dbdyno.conduct.kinds.analysis import AnalysisKind
 from dbdyno.conduct.kinds.base import WorkloadKind

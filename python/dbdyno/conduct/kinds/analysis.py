@@ -1,7 +1,7 @@
 """An analytic workload: a table loaded in bulk, and each of its queries asked cold, then hot; by dbdyno itself.
 
-One question at a time of seconds needs no load client; what is recorded is in the words of docs/contract.md all the
-same, a pass through all queries being a transaction, so that whatever reads a run reads this one.
+Single questions that take seconds need no load client. The records are still those of docs/contract.md, and a pass
+through all queries is a transaction, so every reader of runs reads this one.
 """
 
 from __future__ import annotations
@@ -141,7 +141,7 @@ def _fill(context: Context, spent: _Spent[Analyst], table: Table, batches: Itera
         context.listener.record_came(record)
     (counted,) = spent.on(lambda: spent.analyst.ask(f"SELECT COUNT(*) FROM {table.name}"), LOAD_TIMEOUT_S)[0]
     if counted != rows:
-        raise RunFailed(f"{spent.label}: {rows:,} rows were loaded and {counted:,} are there")
+        raise RunFailed(f"{spent.label}: {rows:,} rows were loaded, but the table has {counted:,}")
     return rows
 
 

@@ -1,7 +1,7 @@
 """A trial of `dump-restore`: a store's own tools dump its tables and restore them beside; then both are compared.
 
-Calling a program and waiting for it needs no load client; what is recorded is in the words of docs/contract.md all the
-same, one copy being a transaction of two operations, dump and restore.
+To call a program and wait for it needs no load client. The records are still those of docs/contract.md, and one copy is
+a transaction of two operations, dump and restore.
 """
 
 from __future__ import annotations
@@ -53,7 +53,7 @@ class CopyKind(WorkloadKind):
         (tool, workers), label = tool_of(workload), system.spec.label
         if tool not in system.copy_tools:
             there = ", ".join(system.copy_tools)
-            raise UserError(f"options.tool: '{tool}' does not copy '{label}'; there are {there}")
+            raise UserError(f"options.tool: '{tool}' does not copy '{label}'; give one of {there}")
         if workers > 1 and not system.copy_tools[tool].parallel:
             raise UserError(f"options.workers: '{label}' is copied by one worker; give workers = 1")
 

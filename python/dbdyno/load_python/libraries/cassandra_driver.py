@@ -1,6 +1,6 @@
 """cassandra-driver: CQL in Python, compiled by Cython in its wheels; statements prepared, one session a process.
 
-A session is shared by the threads of a process, as the library wants it: it has a thread of its own for the sockets.
+A session is shared by the threads of a process, as the library wants it: it has its own thread for the sockets.
 """
 
 from __future__ import annotations

@@ -29,7 +29,7 @@ def failure_of(error: Exception) -> Failure:
 
 
 class Session(session.Session):
-    """A `Client` of its own, as the library makes it but for time-outs and for writes that wait to be acknowledged."""
+    """A separate `Client`, as the library makes it but for time-outs and for writes that wait to be acknowledged."""
 
     def __init__(self, endpoint: session.Endpoint, steps: tuple[Step, ...]) -> None:
         super().__init__(endpoint, steps)

@@ -35,7 +35,7 @@ def _fields_of(table: Table) -> tuple[str, ...]:
 
 
 class Session(session.Session):
-    """A `MongoClient` of its own, as the library makes it but for time-outs, and without retrying behind the scenes."""
+    """A separate `MongoClient`, as the library makes it but for time-outs, and without retrying behind the scenes."""
 
     def __init__(self, endpoint: session.Endpoint, steps: tuple[Step, ...]) -> None:
         super().__init__(endpoint, steps)

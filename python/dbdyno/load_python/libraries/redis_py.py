@@ -44,7 +44,7 @@ def _asking() -> Iterator[None]:
 
 
 class Session(session.Session):
-    """A `redis.Redis` of its own, as the library makes it but for time-outs, and without retrying behind the scenes."""
+    """A separate `redis.Redis`, as the library makes it but for time-outs, and without retrying behind the scenes."""
 
     def __init__(self, endpoint: session.Endpoint, steps: tuple[Step, ...]) -> None:
         super().__init__(endpoint, steps)

@@ -24,10 +24,10 @@ def _turn() -> None:
 def measure_processor(seconds: float) -> MeasuredProcessor:
     """Run the loop on one thread for `seconds`, at least one slot.
 
-    Returns `steps_per_s`, `median` and `slowest` of the slots; `cpu_share`, which part of the time this thread had a
-    processor; `steps_per_cpu_s`, its speed while it had one, which falls with the clock and not with the neighbours;
-    `steal_share` of all processors' time; and `slots` and `steal_slots`, the speed and that share in each. The kernel
-    counts in hundredths of a second, so that of one slot is coarse.
+    Returns `steps_per_s`, `median` and `slowest` of the slots. `cpu_share`: the part of the time in which this thread
+    had a processor. `steps_per_cpu_s`: its speed in that time, which falls with the clock and not with the neighbours.
+    `steal_share`: of all processors' time. `slots` and `steal_slots`: the speed and that share in each slot. The kernel
+    counts in hundredths of a second, so the share of one slot is coarse.
     """
     seen, slots = [psutil.cpu_times()], []
     began, cpu_began = time.perf_counter(), time.thread_time()

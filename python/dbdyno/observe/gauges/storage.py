@@ -50,7 +50,7 @@ def _past_the_cache(file: int) -> tuple[int, bool]:
 
 
 def _read(file: int, seconds: float) -> tuple[list[int], list[int]]:
-    # O_DIRECT wants an aligned buffer; a page of its own is.
+    # O_DIRECT wants an aligned buffer, and a separate page is one.
     buffer, random = mmap.mmap(-1, BLOCK_BYTES), Random(1)
     times: list[int] = []
     at_ns: list[int] = []

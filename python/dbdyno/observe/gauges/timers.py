@@ -16,7 +16,7 @@ ASKED_US = 100
 
 
 def measure_clock(seconds: float) -> MeasuredClock:
-    """Return the monotonic clock's `resolution_ns`, `least_step_ns`, the least that was seen in `seconds`, and
+    """Return the monotonic clock's `resolution_ns`, `least_step_ns`, the least that was observed in `seconds`, and
     what reading it costs: `read_ns`, the median, and over time.
     """
     costs_ns: list[float] = []
@@ -29,7 +29,7 @@ def measure_clock(seconds: float) -> MeasuredClock:
         took = time.monotonic_ns() - at_ns[-1]
         costs_ns.append(took / READS)
         least = min(least, *(later - earlier for earlier, later in pairwise(seen) if later > earlier), took)
-    # Reads lie further apart than a fine clock's step, so what the kernel states may be less than what was seen.
+    # Reads lie further apart than a fine clock's step, so the kernel may state less than was observed.
     stated = round(time.get_clock_info("monotonic").resolution * 1e9)
     price_ns = round(float(np.median(costs_ns)), 1)
     return {"resolution_ns": stated, "least_step_ns": least, "read_ns": price_ns, **over_time(costs_ns, at_ns, 1)}

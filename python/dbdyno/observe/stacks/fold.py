@@ -17,7 +17,7 @@ KERNEL = "_[k]"
 
 @dataclass
 class Folded:
-    """Stacks of one process. on_cpu, off_cpu: µs that each was running, or waiting. samples: how many were seen."""
+    """Stacks of one process. on_cpu, off_cpu: µs that each was running, or waiting. samples: their number."""
 
     on_cpu: Counter[str] = field(default_factory=Counter)
     off_cpu: Counter[str] = field(default_factory=Counter)

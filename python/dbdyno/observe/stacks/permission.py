@@ -15,7 +15,7 @@ def not_seen() -> dict[str, str]:
     """Return what cannot be recorded of a process of ours, on-CPU or off-CPU stacks, and why.
 
     The levels of `kernel.perf_event_paranoid` are those of the kernel's Documentation/admin-guide/sysctl/kernel.rst; 3
-    and more are Debian's and Ubuntu's. A context switch happens in the kernel, so without its part no wait is seen.
+    and more are Debian's and Ubuntu's. A context switch happens in the kernel, so without its part no wait is visible.
     """
     if reason := _missing():
         return dict.fromkeys((ON_CPU, OFF_CPU), reason)

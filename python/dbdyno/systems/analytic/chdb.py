@@ -22,4 +22,4 @@ class ChDB(Library):
     analyst_class = "ChDBAnalyst"
 
     def durability(self) -> Durability:
-        return Durability("D1", "fsync_after_insert=0: the kernel writes to the disk when it likes")
+        return Durability("D1", "fsync_after_insert=0: the kernel decides when to write to the disk")

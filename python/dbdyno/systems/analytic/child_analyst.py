@@ -1,4 +1,4 @@
-"""An analyst in a process of its own: a store that crashes, leaks or never stops ends that process, not dbdyno.
+"""An analyst in its own process: a store that crashes, leaks or never stops ends that process, not dbdyno.
 
 It is also what a restart is for a store without a server: a new process has nothing of the store in its memory.
 """

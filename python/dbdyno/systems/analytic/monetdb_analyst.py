@@ -82,7 +82,7 @@ _READERS: dict[int, Callable[[int, int], Any]] = {
     9: _text,
     11: _date,
 }
-"""By the numbers of `monetdbe_types`: bool, the whole numbers, double, text and date. Nothing else is asked for."""
+"""By the numbers of `monetdbe_types`: bool, the whole numbers, double, text and date. Queries return nothing else."""
 
 
 class MonetDBAnalyst:

@@ -16,7 +16,7 @@ from dbdyno.systems.space import Space
 
 
 class Fronted(System):
-    """A store with caches in front of it, each a system of its own: what arrangements of these have in common."""
+    """A store with caches in front of it, each its own system: what arrangements of these have in common."""
 
     operations = frozenset((GET, UPDATE, FIND_UNIQUE))
     takes_parts = True
@@ -30,8 +30,8 @@ class Fronted(System):
             raise UserError(f"{spec.label}: the store of an arrangement cannot be an arrangement")
         if store.embedded:
             raise UserError(
-                f"{spec.label}: '{store.name}' runs inside the load client, a thread a client, where nothing can "
-                "wait for a cache: put the cache in front of a server"
+                f"{spec.label}: '{store.name}' runs inside the load client, whose threads cannot wait for a cache: "
+                "put the cache in front of a server"
             )
         if GET_ELSEWHERE in store.operations:
             raise UserError(

@@ -80,7 +80,7 @@ RESERVED = frozenset(
 START_TIMEOUT_S = 180.0
 """A Java machine that compiles as it goes: 16 s on an idle host, and a busy one takes several times as long."""
 _SUPERUSER = "cassandra"
-"""The user, and its password, that a new Cassandra has where it asks for one."""
+"""The user, and its password, that a new Cassandra has if it asks for one."""
 _LOGGING = """\
 <configuration>
   <appender name="out" class="ch.qos.logback.core.ConsoleAppender">

@@ -1,4 +1,4 @@
-"""FerretDB: the MongoDB protocol over SQLite or over a PostgreSQL of its own, both started privately."""
+"""FerretDB: the MongoDB protocol over SQLite or over its own PostgreSQL, both started privately."""
 
 import json
 from dataclasses import replace

@@ -123,7 +123,7 @@ def flat(document: JsonObject, above: str = "") -> dict[str, str]:
 
 
 class AttachedMongoDB(MongoServer):
-    """Somebody else's server: `mongodb://user:password@host/database`, `authSource` where it is not `admin`."""
+    """Somebody else's server: `mongodb://user:password@host/database`, `authSource` if it is not `admin`."""
 
     name = "mongodb"
     schemes = ("mongodb",)

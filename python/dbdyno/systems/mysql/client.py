@@ -36,7 +36,7 @@ def connect(endpoint: Endpoint, **more: Any) -> pymysql.Connection:
 
 
 def ask(endpoint: Endpoint, statement: str) -> list[Answer]:
-    """Return the rows of an answer, column to value, over a connection of its own; raises as `connect`."""
+    """Return the rows of an answer, column to value, over its own connection; raises as `connect`."""
     with (
         connect(endpoint, autocommit=True, cursorclass=pymysql.cursors.DictCursor) as connection,
         connection.cursor() as cursor,

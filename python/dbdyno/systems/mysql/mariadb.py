@@ -481,8 +481,8 @@ def _explain(error: Exception) -> str | None:
         )
     if number == _NO_PASSWORD_ASKED:
         return (
-            f"{message}; an account of unix_socket or auth_socket lets in the user of this host that has its name: "
-            "run dbdyno as that one, or name an account with a password"
+            f"{message}; an account with unix_socket or auth_socket admits only the host's user of that name: "
+            "run dbdyno as that user, or name an account with a password"
         )
     if todo := hint(str(message)):
         return f"{message}; {todo}"

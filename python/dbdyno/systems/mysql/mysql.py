@@ -1,4 +1,4 @@
-"""MySQL, each version from a package of its own."""
+"""MySQL, each version from its own package."""
 
 from collections.abc import Mapping
 from pathlib import Path
@@ -77,7 +77,7 @@ class MySQL(MariaDB):
 
     def _there(self) -> Build | Installation:
         there = self.installation()
-        assert there is not None, "MySQL is never the host's own"
+        assert there is not None, "dbdyno runs no MySQL of the host"
         return there
 
     def base_options(self) -> list[str]:

@@ -80,9 +80,9 @@ SEMAPHORES = {
     "innodb_rwlock_x_os_waits": "innodb_semaphore_exclusive_waits_total",
     "innodb_rwlock_sx_os_waits": "innodb_semaphore_shared_exclusive_waits_total",
 }
-"""Both asked for where the status does not have them; but MariaDB has counted no semaphore waits since 10.6."""
+"""Both are read from it if the status lacks them; but MariaDB has counted no semaphore waits since 10.6."""
 _HISTORY = re.compile(r"^History list length (\d+)", re.MULTILINE)
-"""In the text that InnoDB writes of itself, which is where MySQL up to 5.5 has it alone."""
+"""In the text that InnoDB writes about itself: MySQL up to 5.5 has it only there."""
 MOST_LISTED = 256
 """Connections that are listed one by one; more are counted by the server. Counting costs it a temporary table on disk,
 0.6 to 0.8 ms, and a list a quarter of that, but each row costs dbdyno up to 2 µs to read (benches/README.md)."""
@@ -119,8 +119,8 @@ _ROW_LOCKS = (
     "WHERE LOCK_STATUS = 'WAITING' GROUP BY 1, 2, 3",
 )
 LOCKS_EVERY = 3
-"""One in so many looks at single locks asks InnoDB while nothing is known to wait: that takes a server 0.8 ms,
-and it counts all waits but those for whole tables."""
+"""One in so many looks at single locks asks InnoDB while nothing is known to wait. That takes a server 0.8 ms.
+InnoDB counts all waits but those for whole tables."""
 _MUTEX = "SHOW ENGINE INNODB MUTEX"
 """How often each latch was waited for, in every version of MySQL; MariaDB counts none since 10.6."""
 _INSTRUMENTED = (

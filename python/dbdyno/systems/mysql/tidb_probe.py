@@ -1,7 +1,7 @@
 """Counters of TiDB: its Prometheus metrics, each summed over its labels.
 
-Its SHOW STATUS counts nothing. Its list of connections is not asked for waits: a connection whose request has arrived
-is asleep there until the Go runtime has a processor for it, which is no wait for the client.
+Its SHOW STATUS counts nothing. Its list of connections says nothing of waits. A connection whose request has arrived is
+asleep there until the Go runtime has a processor for it, and that is no wait for the client.
 """
 
 from __future__ import annotations

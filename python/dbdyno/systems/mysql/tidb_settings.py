@@ -4,7 +4,7 @@ from dbdyno.errors import UserError
 from dbdyno.experiment.system_spec import SystemSpec
 
 NOT_SETTINGS = {
-    "engine": "TiDB reads and forgets the engine of a table",
+    "engine": "TiDB ignores the engine of a table",
     "access": "TiDB has no HANDLER",
 }
 """Settings of the others of this protocol, and why they are none here."""

@@ -1,4 +1,4 @@
-"""The packages there are, each seen starting and answering: by name, exact version, and the sum of what was seen."""
+"""The packages, each of which started and answered: by name, exact version, and the sum of the tested file."""
 
 from dbdyno.systems.packages.package import Package, Part
 

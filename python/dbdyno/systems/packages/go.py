@@ -17,7 +17,7 @@ def build(package: Package, folder: Path, progress: Callable[[int], None]) -> Pa
 
     progress: called with the bytes of modules and objects there so far. If it was cut short before, it keeps the
     modules and objects that it has. Raises UserError if go is missing or too old, RunFailed if it fails, or if the list
-    of sums is another than was seen working; go itself refuses a module that is not the one in that list.
+    of sums differs from the tested one. go itself refuses a module that is not the one in that list.
     """
     sums = Path(__file__).parent / package.file
     if sum_of(sums) != package.sha256:
@@ -52,7 +52,7 @@ def missing_go(package: Package) -> str | None:
     version = _version_of_go()
     if version and _numbers(version) >= _numbers(wanted):
         return None
-    here = f"go {version} is too old" if version else "there is no go"
+    here = f"go {version} is too old" if version else "go is not installed"
     return f"{package.name} is built by go {wanted} or newer, and {here}: get it from https://go.dev/dl"
 
 

@@ -13,7 +13,7 @@ if TYPE_CHECKING:
 
 VIEW = "pg_stat_io"
 WRITERS = ("client backend", "background writer", "checkpointer", "autovacuum worker")
-"""Those that are told apart; all the rest, of which a server has a dozen kinds, is `other`."""
+"""The named kinds of processes; all others, a dozen kinds, are `other`."""
 COUNTED = (
     *("page_reads_total", "page_writes_total", "page_extends_total", "file_flushes_total"),
     *("page_read_s_total", "page_write_s_total"),

@@ -69,7 +69,7 @@ _PREPARED = b"dbdyno_waits"
 
 
 def connect(endpoint: Endpoint, options: str = "") -> psycopg.Connection[Answer]:
-    """Return a connection of its own transaction for each statement; raises psycopg.OperationalError.
+    """Return a connection with a transaction for each statement; raises psycopg.OperationalError.
 
     options: settings for it, as the server's command line has them. It has TLS where the endpoint has, and else none is
     tried, so that a server that insists on it refuses dbdyno as it will refuse the load client.

@@ -46,7 +46,7 @@ class Unbounded(RunFailed):
 
 
 class Child:
-    """A child process with an object in it, which threads call side by side, each by a line of its own."""
+    """A child process with an object in it, which threads call side by side, each by its own line."""
 
     def __init__(self, subject: Any, timeout_s: float, modules: tuple[str, ...] = (), lines: int = 1) -> None:
         """Start it; it has a copy of `subject`. modules: what to load before memory is limited.

@@ -13,7 +13,7 @@ CONNECT_TIMEOUT_S = 5
 
 
 class Unreached(UserError):
-    """Nothing answered in the protocol where a server was to be attached to."""
+    """Nothing at the address of an attached server answered in its protocol."""
 
     def __init__(self, error: Exception | str) -> None:
         """Take what the client library raised: its words, or its kind if it has none."""

@@ -1,6 +1,6 @@
 """Identifies a server that does not speak the expected protocol by its first bytes, read by a bare socket.
 
-Called after a client library failed there, so that a person is told what came instead. It takes at most
+Called after a client library failed there, so that the error says what came instead. It takes at most
 `CONNECT_S + ANSWER_S + HTTP_S`, and `MOST_BYTES`.
 """
 
@@ -105,7 +105,7 @@ def came_instead(endpoint: Endpoint, name: str) -> str | None:
 
 
 def _describe(said: bytes, endpoint: Endpoint, name: str) -> str | None:
-    """Return what the first bytes are that no server of the protocol says; None: TLS, where that was asked for."""
+    """Return what the first bytes are that no server of the protocol says; None: TLS, if that was requested."""
     other = next((word for word, is_answer in _OTHERS.items() if is_answer(said)), None)
     if other == "TLS" and endpoint.tls:
         return None

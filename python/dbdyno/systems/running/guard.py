@@ -113,7 +113,7 @@ class GuardProcess:
     """One guard, which is replaced whenever it is killed or stopped."""
 
     def __init__(self, journal: Path, begun: int) -> None:
-        """Start it in a session of its own, so that no Ctrl-C of the terminal reaches it.
+        """Start it in its own session, so that no Ctrl-C of the terminal reaches it.
 
         begun: a pipe that ends when the journal is there.
         """

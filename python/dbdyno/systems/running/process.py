@@ -92,7 +92,7 @@ class PrivateDirectory:
         return path
 
     def folder(self, name: str) -> Path:
-        """Make an empty folder that the server can write to, in the place of one of that name, and return its path."""
+        """Make an empty folder that the server can write to, replacing one of that name, and return its path."""
         path = self.path / name
         shutil.rmtree(path, ignore_errors=True)
         path.mkdir(mode=0o700)
@@ -275,7 +275,7 @@ def _options(argv: list[str]) -> list[str]:
 
 
 def copy_data(source: Path, target: Path, cold: bool = False) -> None:
-    """Copy what is in a data directory, sharing its blocks where the file system can, and see it onto the disk.
+    """Copy a data directory, sharing its blocks if the file system can, and flush the copy to the disk.
 
     Else the kernel would write it there while a trial runs. Raises RunFailed if that cannot be done.
     cold: then have the kernel forget it, which it does for whoever owns the files. Dropping all caches of the host

@@ -145,7 +145,7 @@ class Server(System):
 
     @property
     def is_not_the_hosts(self) -> bool:
-        """True if a version or a build was asked for: the host's packages add nothing to it."""
+        """True if a version or a build was given: the host's packages add nothing to it."""
         return bool(self.spec.version or self.build)
 
     def program(self, name: str) -> list[str]:

@@ -88,7 +88,7 @@ class Tls:
         }
 
     def libpq(self) -> dict[str, str]:
-        """Return the same as parameters of a connection by libpq, which has a file of its own that it would read."""
+        """Return the same as parameters of a connection by libpq, which has its own file that it would read."""
         if self.verify == "nothing":
             return {"sslmode": "require", "sslrootcert": ""}
         authorities = self.ca or ssl.get_default_verify_paths().cafile or "system"

@@ -1,8 +1,8 @@
-"""A file system of its own for a store's data, whose power can be cut: what was not flushed by then is gone.
+"""A separate file system for a store's data, whose power can be cut: what was not flushed by then is gone.
 
 An ext4 in a file, on a loop device, which takes root. It is shut down as xfstests do it: from one moment on it writes
-nothing any more, neither data nor its journal, and when it is mounted again it recovers from what had reached the
-device. The device is taken to keep all that it was given: a disk that loses what it has in a cache is another matter.
+nothing any more, neither data nor its journal. Mounted again, it recovers from what had reached the device. The device
+is assumed to keep everything: a disk that loses the content of its cache is another matter.
 """
 
 import fcntl

@@ -378,7 +378,7 @@ mod tests {
 
     const SMALL: Options = Options { flags: c::MDB_NOSYNC, tables: 2, readers: 4, map_size_bytes: 1 << 20 };
 
-    /// An environment in a directory of its own, which is removed with it.
+    /// An environment in its own directory, which is removed with it.
     struct Scratch {
         environment: Arc<Environment>,
         path: std::path::PathBuf,
