@@ -11,6 +11,7 @@ from dbdyno.conduct import profile as profiling
 from dbdyno.conduct.preparation import describe_system
 from dbdyno.conduct.trial import Prepared, run_trial
 from dbdyno.experiment.trials import expand
+from dbdyno.observe.stacks.counters import EVENTS
 from dbdyno.observe.stacks.fold import Folded
 from dbdyno.observe.stacks.permission import OFF_CPU, ON_CPU
 from dbdyno.results.read import read_trial
@@ -47,9 +48,9 @@ def profiled(context, fake_load, fake_system, guard, monkeypatch):
 
 
 class Nothing:
-    """A recording that sees nothing."""
+    """A recording that sees nothing, or a counting."""
 
-    def __init__(self, pids, data, seconds, every):
+    def __init__(self, pids, data, seconds, every=1):
         self.process = SimpleNamespace(pid=pids[0])
 
     def stop(self):
@@ -58,12 +59,17 @@ class Nothing:
     def folded(self):
         return Folded()
 
+    def per_s(self):
+        """Return that 5,000 events a second were counted of one kind, and nothing of another."""
+        return {"instructions": 5000.0, "cache_misses": None}
+
 
 @pytest.fixture
 def blind(monkeypatch):
     """Have nothing recorded, on any host."""
     monkeypatch.setattr(profiling, "not_seen", dict)
     monkeypatch.setattr(profiling, "Recording", Nothing)
+    monkeypatch.setattr(profiling, "Counting", Nothing)
 
 
 def test_server_and_client_are_seen_at_work(profiled):
@@ -75,6 +81,9 @@ def test_server_and_client_are_seen_at_work(profiled):
     lines = (folder / "profile" / "server-on-cpu.folded").read_text().splitlines()
     assert all(line.startswith("python") and int(line.rpartition(" ")[2]) > 0 for line in lines)
     assert document["transactions_per_s"] == 1000
+    # What a processor does not show is null.
+    assert document["counters"].keys() == {"server", "client"}
+    assert document["counters"]["server"].keys() == set(EVENTS)
     unnamed = document["stacks"]["server-on-cpu"]["unnamed"]
     assert all(
         0.01 <= code_file["share"] <= 1 and code_file.keys() == {"file", "share", "package"} for code_file in unnamed
@@ -87,6 +96,13 @@ def test_what_happens_in_the_window_is_in_no_figure(profiled, blind):
     assert not read_trial(folder).recorded.errors
     records = (folder / "profile" / "records.jsonl").read_text()
     assert '"errors": {"server": 5}' in records
+
+
+def test_events_of_the_processor_are_told_for_a_transaction(profiled, blind):
+    _, _, document = profiled(second_s=1, only_if=WINDOW_LOAD)
+    assert document["transactions_per_s"] == 1000
+    assert set(document["counters"]) == {"server", "client"}
+    assert all(of == {"instructions": 5.0, "cache_misses": None} for of in document["counters"].values())
 
 
 def test_what_is_not_permitted_is_said_and_nothing_fails(profiled, monkeypatch):

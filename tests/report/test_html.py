@@ -12,6 +12,7 @@ from dbdyno.errors import RunFailed
 from dbdyno.report.core.page import PERCENTILES
 from dbdyno.report.headline import headline
 from dbdyno.report.html import (
+    counted,
     environment_of_templates,
     flame_graphs,
     packed,
@@ -266,6 +267,18 @@ def test_files_without_names_are_told_with_the_packages_that_have_them(run_docum
     page = render(run_document, flames=[("x", "<svg/>")], nameless=nameless)
     assert "functions of &lt;own&gt;, served (package <code>served-dbgsym</code>)." in " ".join(page.split())
     assert "Without names" not in render(run_document, flames=[("x", "<svg/>")])
+
+
+def test_what_processors_counted_is_told_for_a_transaction(run_document, tmp_path):
+    folder = tmp_path / "trials" / "001-x" / "profile"
+    folder.mkdir(parents=True)
+    events = {"server": {"instructions": 51234.0, "cache_misses": 12.34, "branch_misses": None}, "client": {"x": None}}
+    (folder / "profile.json").write_text(json.dumps({"counters": events}))
+    counters = counted(tmp_path)
+    assert counters == [("001-x: server", "51,234 instructions, 12.3 cache misses")]
+    page = render(run_document, flames=[("x", "<svg/>")], counters=counters)
+    assert "for each transaction: 001-x: server 51,234 instructions, 12.3 cache misses." in " ".join(page.split())
+    assert "Processors counted" not in render(run_document, flames=[("x", "<svg/>")])
 
 
 def test_what_was_measured_of_the_host_has_a_section_of_its_own(run_document):

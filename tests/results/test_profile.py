@@ -20,6 +20,7 @@ def test_stacks_have_the_keys_of_their_type(tmp_path):
 
 def test_a_profile_that_is_written_is_read(tmp_path):
     assert not is_profiled(tmp_path)
-    stated = {"seconds": 5, "begun_unix_s": None, "transactions_per_s": None, "stacks": {}, "not_seen": []}
+    stated = {"seconds": 5, "begun_unix_s": None, "transactions_per_s": None, "stacks": {}, "counters": {}}
+    stated |= {"not_seen": []}
     write_profile(tmp_path, stated)
     assert is_profiled(tmp_path) and read_profile(tmp_path) == stated

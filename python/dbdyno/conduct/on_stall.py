@@ -102,13 +102,15 @@ class StallProfile:
         folder.mkdir()
         stacks, failed = self._window.write(folder, set(self._missing))
         missing = self._missing | failed
+        per_s = self._transactions / self._lasted_s if self._lasted_s else None
         stated: ProfileStated = {
             "when": ON_STALL,
             "reason": self._reason,
             "seconds": WINDOW_S,
             "begun_unix_s": self._window.begun_unix_s,
-            "transactions_per_s": self._transactions / self._lasted_s if self._lasted_s else None,
+            "transactions_per_s": per_s,
             "stacks": stacks,
+            "counters": self._window.counters(per_s),
             "not_seen": not_recorded(missing),
         }
         write_profile(folder, stated)

@@ -17,6 +17,7 @@ from dbdyno.conduct.load_client import execute, why_it_failed
 from dbdyno.conduct.plan import Plan
 from dbdyno.contract import Record
 from dbdyno.errors import RunFailed
+from dbdyno.observe.stacks.counters import Counting
 from dbdyno.observe.stacks.fold import Folded, unnamed_shares
 from dbdyno.observe.stacks.perf import Recording, switches_per_sample
 from dbdyno.observe.stacks.permission import OFF_CPU, ON_CPU, in_words, not_seen
@@ -53,6 +54,7 @@ def profile(context: Context, plan: Plan, secrets: list[str], server_pids: Mappi
         "begun_unix_s": None,
         "transactions_per_s": None,
         "stacks": {},
+        "counters": {},
         "not_seen": [],
     }
     if len(missing) < len((ON_CPU, OFF_CPU)):
@@ -66,6 +68,7 @@ def profile(context: Context, plan: Plan, secrets: list[str], server_pids: Mappi
                     stated["transactions_per_s"] = summary.transactions / summary.seconds
                 stated["begun_unix_s"] = window.begun_unix_s
                 stated["stacks"], failed = window.write(folder, set(missing))
+                stated["counters"] = window.counters(stated["transactions_per_s"])
                 missing |= failed
             except RunFailed as failure:
                 missing |= {"load": str(failure)}
@@ -99,6 +102,7 @@ class Window:
         is_alone = len(server_pids) == 1
         self._pids = {"server" if is_alone else f"server-{name}": pid for name, pid in server_pids.items()}
         self._recordings: dict[str, Recording] = {}
+        self._countings: dict[str, Counting] = {}
         self._files: dict[str, dict[str, str]] = {}
         self.begun_unix_s: float | None = None
 
@@ -106,9 +110,9 @@ class Window:
         return self
 
     def __exit__(self, *_: object) -> None:
-        for recording in self._recordings.values():
-            recording.stop()
-            self._guard.tell("done", recording.process.pid)
+        for begun in self._begun():
+            begun.stop()
+            self._guard.tell("done", begun.process.pid)
 
     def add_client(self, pid: int) -> None:
         """Record the load client, too."""
@@ -122,12 +126,27 @@ class Window:
         self._files = {name: mapped_files(pids) for name, pids in processes.items()}
         for name, pids in processes.items():
             self._recordings[name] = Recording(pids, self._scratch / f"{name}.data", WINDOW_S, every[name])
-            self._guard.tell("pid", self._recordings[name].process.pid)
+            self._countings[name] = Counting(pids, self._scratch / f"{name}.counts", WINDOW_S)
+        for begun in self._begun():
+            self._guard.tell("pid", begun.process.pid)
+
+    def _begun(self) -> list[Recording | Counting]:
+        return [*self._recordings.values(), *self._countings.values()]
 
     @property
     def is_over(self) -> bool:
         """Return whether everything that was begun has ended."""
-        return all(recording.process.poll() is not None for recording in self._recordings.values())
+        return all(begun.process.poll() is not None for begun in self._begun())
+
+    def counters(self, transactions_per_s: float | None) -> dict[str, dict[str, float | None]]:
+        """Return the events of each process for a transaction; `None` if they or the transactions are not known."""
+        return {
+            name: {
+                event: count_per_s / transactions_per_s if count_per_s is not None and transactions_per_s else None
+                for event, count_per_s in counting.per_s().items()
+            }
+            for name, counting in self._countings.items()
+        }
 
     def write(self, folder: Path, without: set[str]) -> tuple[dict[str, StacksStated], dict[str, str]]:
         """Write the folded stacks but for the kinds in `without`; returns what is said of each, and what failed."""

@@ -46,7 +46,8 @@ def page_of(run: Run, changed: Callable[[RunDocument], RunDocument] = lambda sam
     Args:
         changed: returns the document that is shown instead of the run's, such as one without passwords.
     """
-    return render(changed(document(run)), recordings_of(run), flame_graphs(run.path), without_names(run.path))
+    stacks = flame_graphs(run.path), without_names(run.path), counted(run.path)
+    return render(changed(document(run)), recordings_of(run), *stacks)
 
 
 def write_page(page: str, path: Path) -> None:
@@ -75,6 +76,17 @@ def without_names(folder: Path) -> list[tuple[str, str | None]]:
     return sorted(packages.items())
 
 
+def counted(folder: Path) -> list[tuple[str, str]]:
+    """Return what processors counted in a run's profiles: trial and process, and the events of a transaction."""
+    lines = []
+    for profiled in filter(is_profiled, sorted(folder.glob("trials/*/profile"))):
+        for process, events in read_profile(profiled).get("counters", {}).items():
+            known = {name.replace("_", " "): count for name, count in events.items() if count is not None}
+            said = ", ".join(f"{words.significant(count)} {name}" for name, count in known.items())
+            lines += [(f"{profiled.parent.name}: {process}", said)] if said else []
+    return lines
+
+
 def environment_of_templates() -> Environment:
     """Return the environment of templates, with the filters that write figures."""
     environment = templates()
@@ -93,6 +105,7 @@ def render(
     recordings: Recordings | None = None,
     flames: Sequence[tuple[str, str]] = (),
     nameless: Sequence[tuple[str, str | None]] = (),
+    counters: Sequence[tuple[str, str]] = (),
 ) -> str:
     """Return the page of a run's document, as `dbdyno.report.document.document` returns it.
 
@@ -103,8 +116,9 @@ def render(
         recordings: data for the plots over time; without it they show throughput only.
         flames: names and SVGs of flame graphs; a frame shows them that cannot touch the page.
         nameless: files whose functions have no names in the flame graphs, and the packages that have the names.
+        counters: of processors, as `counted` returns them.
     """
-    page = Page(run_document, recordings or Recordings(), flames, nameless, clients_loaded(run_document))
+    page = Page(run_document, recordings or Recordings(), flames, nameless, counters, clients_loaded(run_document))
     first, others = parts_of(page, FIRST), parts_of(page, SECTIONS)
     environment = environment_of_templates()
     figures = {id: figure for _, part in others for id, figure in part.figures.items()}

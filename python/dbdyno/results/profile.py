@@ -36,7 +36,10 @@ class NotRecordedStated(TypedDict):
 
 
 class ProfileStated(TypedDict):
-    """A profile: `when` and `reason` are of one that was taken in a stall. stacks: by process and kind."""
+    """A profile: `when` and `reason` are of one that was taken in a stall. stacks: by process and kind.
+
+    counters: of the processor, by process and event, for a transaction; runs of earlier versions have none.
+    """
 
     when: NotRequired[str]
     reason: NotRequired[str | None]
@@ -44,6 +47,7 @@ class ProfileStated(TypedDict):
     begun_unix_s: float | None
     transactions_per_s: float | None
     stacks: Mapping[str, StacksStated]
+    counters: NotRequired[Mapping[str, Mapping[str, float | None]]]
     not_seen: Sequence[NotRecordedStated]
 
 

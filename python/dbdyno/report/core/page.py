@@ -36,6 +36,7 @@ class Page:
         recordings: data for the plots over time.
         flames: names and SVGs of flame graphs.
         nameless: files whose functions have no names in the flame graphs, and the packages that have the names.
+        counters: a profiled process, and the events that processors counted of it for a transaction.
         clients_loaded: clients generated the load, so there are loads, latencies and limits.
     """
 
@@ -43,6 +44,7 @@ class Page:
     recordings: Recordings = field(default_factory=Recordings)
     flames: Sequence[tuple[str, str]] = ()
     nameless: Sequence[tuple[str, str | None]] = ()
+    counters: Sequence[tuple[str, str]] = ()
     clients_loaded: bool = True
 
     @cached_property
