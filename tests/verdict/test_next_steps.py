@@ -44,25 +44,43 @@ def test_the_same_load_with_one_thing_changed(run):
             f"{AGAIN} --set 'cpus={{client=[0], server=[1]}}'",
         )
     ]
-    assert steps(run, "host-cpu", client_cpus=[0], server_cpus=[1]) == []
+    ((_, fewer),) = steps(run, "host-cpu", client_cpus=[0], server_cpus=[1])
+    assert fewer.endswith("--clients 4,16")
     assert steps(run, "neighbour") == [("see what else runs on this host, and stop it", "dbdyno doctor")]
     assert steps(run, "memory", memory_limit_bytes=64 << 20)[0][1] == f"{AGAIN} --set memory_limit=128M"
 
 
 def test_groups_of_clients_keep_the_numbers_of_the_file(run):
     groups = [{"name": "readers", "number": 2, "rate": None, "think_time": None, "start_s": 0}]
-    assert steps(run, "lock", client_groups=groups) == steps(run, "network", client_groups=groups) == []
-    ((_, profile), _) = steps(run, "server-cpu", client_groups=groups)
-    assert profile == "dbdyno run point-get --system 'mariadb?a=1' --rows 100 --profile"
+    profile = "dbdyno run point-get --system 'mariadb?a=1' --rows 100 --profile"
+    for limit in ("lock", "network", "server-cpu"):
+        (_, command), *_ = steps(run, limit, client_groups=groups)
+        assert command == profile
 
 
 def test_the_setting_that_should_move_it(run):
     levers = {"checkpoint": "innodb_log_file_size=1G"}
-    (why, command), _ = steps(run, "checkpoint", levers=levers)
+    _, (why, command), _ = steps(run, "checkpoint", levers=levers)
     assert why == "compare with innodb_log_file_size=1G"
     assert shlex.split(command)[-4:] == ["--system", "mariadb?a=1&innodb_log_file_size=1G", "--repeat", "3"]
-    ((why, _),) = steps(run, "checkpoint", levers=levers, settings={"innodb_log_file_size": "4M"})
-    assert why == "change only this and see whether throughput follows"
+    assert command == steps(run, "checkpoint", levers=levers, settings={"a": "1"})[1][1]
+
+
+@pytest.mark.parametrize(
+    ("given", "lever", "is_compared"),
+    [
+        ("4M", "1G", True),
+        ("1073741824", "1G", False),
+        ("2G", "1G", False),
+        ("0ms", "20ms", True),
+        ("always", "everysec", True),
+        ("everysec", "everysec", False),
+    ],
+)
+def test_a_setting_that_was_given_is_replaced_if_another_value_moves_more(run, given, lever, is_compared):
+    compared = steps(run, "commit", levers={"commit": f"x={lever}"}, settings={"x": given, "a": "1"})
+    commands = [shlex.split(command) for why, command in compared if why == f"compare with x={lever}"]
+    assert [command[command.index("--repeat") - 1] for command in commands] == [f"mariadb?x={lever}&a=1"] * is_compared
 
 
 def test_an_idle_program_at_the_port_of_a_server_may_be_a_relay(run):
@@ -79,6 +97,19 @@ def test_an_idle_program_at_the_port_of_a_server_may_be_a_relay(run):
     assert looking not in steps(run, "unexplained", idle, label="mysql://db.example/bench", attached=True)
 
 
+def test_an_unknown_limit_says_what_would_show_the_waits(run):
+    hidden = [
+        {"band": "waits.mariadb.lock", "reason": "this user may not see transactions: GRANT PROCESS ON *.*"},
+        {"band": "store.mariadb.page_writers", "reason": "it is there since version 16"},
+    ]
+    repeated = (
+        "repeat it with the server's waits observed: this user may not see transactions: GRANT PROCESS ON *.*",
+        AGAIN,
+    )
+    assert repeated in steps(run, "unexplained", not_seen=hidden)
+    assert not any("repeat it" in why for why, _ in steps(run, "unexplained", not_seen=hidden[1:]))
+
+
 def test_what_can_be_reduced_can_be_confirmed(run):
     assert steps(run, "disk")[-1] == (
         "remove a fifth of it and see whether throughput follows",
@@ -88,9 +119,29 @@ def test_what_can_be_reduced_can_be_confirmed(run):
 
 
 @pytest.mark.parametrize("limit", LIMITS)
-def test_every_command_can_be_parsed(run, limit):
-    for why, command in steps(run, limit):
+@pytest.mark.parametrize("about", [{}, {"attached": True}, {"clients": 1}])
+def test_every_limit_has_a_next_experiment(run, limit, about):
+    # A rate is a limit only if it was offered.
+    next_ones = steps(run, limit, **about, offered=500 if limit == "rate" else None)
+    assert next_ones
+    for why, command in next_ones:
         assert why and shlex.split(command)[0] == "dbdyno"
+
+
+@pytest.mark.parametrize(
+    ("limit", "why", "option"),
+    [
+        ("compaction", "see whether it keeps up with 80% of that rate", "--rate 800"),
+        ("old-versions", "see whether a longer trial slows down further", "--seconds 40"),
+        ("commit", "see whether more clients share a flush", "--clients 16,64"),
+        ("disk", "see whether a quarter of the rows, which caches may hold, is faster", "--rows 25"),
+        ("memory", "see whether a quarter of the rows, which caches may hold, is faster", "--rows 25"),
+    ],
+)
+def test_a_limit_of_the_stores_own_work_has_an_experiment(run, limit, why, option):
+    said, command = steps(run, limit, rows=100, seconds=10)[0]
+    assert said == why and command.endswith(option)
+    assert command.startswith("dbdyno run point-get --system 'mariadb?a=1' ")
 
 
 def test_without_its_run_there_is_nothing_to_repeat(tmp_path):

@@ -36,13 +36,16 @@ def repeating(trial: Trial, changed: Sequence[str] = ()) -> list[str] | None:
     return [*words[:3], *(word for option in [*systems, *load, *client] for word in option)]
 
 
-def system_of(trial: Trial) -> str:
+def system_of(trial: Trial, changed: Mapping[str, str] | None = None) -> str:
     """Return the trial's system as `--system` takes it: its name, and the settings that it was given.
 
     Its variant is the experiment's. A URL has the user that the run's command gave it.
+
+    Args:
+        changed: settings that replace its own, or are added.
     """
     name = _name(trial)
-    settings = {key: str(value) for key, value in (trial.facts.settings or {}).items()}
+    settings = {key: str(value) for key, value in {**(trial.facts.settings or {}), **(changed or {})}.items()}
     of_parts: dict[str, dict[str, str]] = {}
     for key in list(settings):
         part, dot, setting = key.partition(".")

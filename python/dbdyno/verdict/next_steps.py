@@ -9,29 +9,42 @@ from dataclasses import dataclass
 
 from dbdyno.results.conclusions import NextStep
 from dbdyno.results.model import Trial
-from dbdyno.verdict.again import repeating, system_of, with_settings
+from dbdyno.verdict.again import repeating, system_of
 from dbdyno.verdict.budget import AT_WORK
 from dbdyno.verdict.decision import Limited
 from dbdyno.verdict.evidence import Measured
 from dbdyno.verdict.limits import (
+    CHECKPOINT,
     CLIENT,
+    COMMIT,
+    COMPACTION,
+    CONNECTIONS,
+    DISK,
     HOST_CPU,
     LIMITS,
     LOCK,
     MEMORY,
     NETWORK,
+    OLD_VERSIONS,
     OTHERS,
     RATE,
+    REPLICATION,
     SERVER_CPU,
+    SERVER_QUEUE,
     SERVER_THREAD,
     STALLS,
     UNEXPLAINED,
+    VACUUM,
     Changeable,
 )
 
 _PORT = re.compile(r"^[a-z]+://[^(),]*:(\d+)(?:/|$)")
 """Port of the only server that a URL names."""
 PINNED = "cpus={client=[0], server=[1]}"
+SLOWER = 0.8
+"""A share of its throughput at which a store should not wait for its own work."""
+_QUANTITY = re.compile(r"^([0-9.]+) ?([kmgt]?)(i?b|s)?$", re.IGNORECASE)
+_TIMES = {"": 1, "k": 1 << 10, "m": 1 << 20, "g": 1 << 30, "t": 1 << 40}
 
 
 @dataclass(frozen=True, slots=True)
@@ -56,7 +69,8 @@ def next_steps(trial: Trial, decided: Limited) -> tuple[NextStep, ...]:
     """
     if repeating(trial) is None:
         return ()
-    steps = [*_BY_LIMIT.get(decided.limit, _nothing)(trial), *_lever(trial, decided.limit), *_confirm(trial, decided)]
+    steps = [*_BY_LIMIT[decided.limit](trial), *_lever(trial, decided.limit)]
+    steps = [*(steps or _fewer_clients(trial)), *_confirm(trial, decided)] or [*_profile(trial)]
     return tuple(NextStep(step.why, step.command or _command(trial, step.options or ())) for step in steps)
 
 
@@ -65,10 +79,6 @@ def _command(trial: Trial, options: tuple[str, ...]) -> str:
     is_known = "--clients" in options or trial.facts.client_groups
     clients = [] if is_known else ["--clients", str(trial.facts.clients)]
     return shlex.join([*(repeating(trial, options) or ()), *clients, *options])
-
-
-def _nothing(_: Trial) -> Iterator[Step]:
-    return iter(())
 
 
 def _pin(trial: Trial) -> Iterator[Step]:
@@ -89,8 +99,16 @@ def _profile_stall(trial: Trial) -> Iterator[Step]:
 
 def _find_out(trial: Trial) -> Iterator[Step]:
     yield from _who_answers(trial)
+    yield from _see_more(trial)
     yield from _pin(trial)
     yield from _profile(trial)
+
+
+def _see_more(trial: Trial) -> Iterator[Step]:
+    """Repeat it after what hides the waits of a server has been changed, such as a missing grant."""
+    reasons = [unseen.reason for unseen in trial.facts.unseen if str(unseen.band).startswith(("waits.", "locks."))]
+    for reason in filter(None, dict.fromkeys(reasons)):
+        yield Step(f"repeat it with the server's waits observed: {reason}", ())
 
 
 def _who_answers(trial: Trial) -> Iterator[Step]:
@@ -111,10 +129,31 @@ def _fewer_clients(trial: Trial) -> Iterator[Step]:
         yield Step("see whether fewer clients reach as much", ("--clients", f"{max(1, clients // 4)},{clients}"))
 
 
-def _more_clients(trial: Trial) -> Iterator[Step]:
-    clients = trial.facts.clients or 1
-    if not trial.facts.client_groups:
-        yield Step("see whether more clients hide the network delay", ("--clients", f"{clients},{4 * clients}"))
+def _more_clients(what: str) -> Callable[[Trial], Iterator[Step]]:
+    """Return the step to see whether more clients hide or share a wait."""
+
+    def steps(trial: Trial) -> Iterator[Step]:
+        clients = trial.facts.clients or 1
+        if not trial.facts.client_groups:
+            yield Step(f"see whether more clients {what}", ("--clients", f"{clients},{4 * clients}"))
+
+    return steps
+
+
+def _lower_rate(trial: Trial) -> Iterator[Step]:
+    per_s = SLOWER * (trial.recorded.throughput_per_s or 0.0)
+    if per_s >= 1 and not trial.facts.client_groups:
+        yield Step(f"see whether it keeps up with {SLOWER:.0%} of that rate", ("--rate", f"{per_s:.0f}"))
+
+
+def _fewer_rows(trial: Trial) -> Iterator[Step]:
+    if (rows := trial.facts.rows) and rows > 1:
+        yield Step("see whether a quarter of the rows, which caches may hold, is faster", ("--rows", f"{rows // 4}"))
+
+
+def _longer(trial: Trial) -> Iterator[Step]:
+    if seconds := trial.facts.seconds:
+        yield Step("see whether a longer trial slows down further", ("--seconds", f"{4 * seconds}"))
 
 
 def _higher_rate(trial: Trial) -> Iterator[Step]:
@@ -126,6 +165,8 @@ def _higher_rate(trial: Trial) -> Iterator[Step]:
 def _more_memory(trial: Trial) -> Iterator[Step]:
     if limit := trial.facts.memory_limit_bytes:
         yield Step("give each server twice the memory", ("--set", f"memory_limit={limit >> 19}M"))
+    else:
+        yield from _fewer_rows(trial)
 
 
 def _doctor(trial: Trial) -> Iterator[Step]:
@@ -134,12 +175,25 @@ def _doctor(trial: Trial) -> Iterator[Step]:
 
 
 def _lever(trial: Trial, limit: str) -> Iterator[Step]:
-    """Compare with the setting that should move the limit."""
+    """Compare with the setting that should move the limit, unless it has that or more."""
     setting = (trial.facts.levers or {}).get(limit)
     name, _, value = (setting or "").partition("=")
-    if setting and name not in (trial.facts.settings or {}):
-        changed = with_settings(system_of(trial), {name: value})
+    given = (trial.facts.settings or {}).get(name)
+    if setting and (given is None or _moves(str(given), value)):
+        changed = system_of(trial, {name: value})
         yield Step(f"compare with {setting}", ("--system", changed, "--repeat", "3"))
+
+
+def _moves(given: str, value: str) -> bool:
+    """Return whether a setting's other value may move a limit: a larger quantity, or another word."""
+    now, then = _quantity(given), _quantity(value)
+    return given != value if now is None or then is None else then > now
+
+
+def _quantity(text: str) -> float | None:
+    """Return a number with its unit as a number; `None` if it is none."""
+    match = _QUANTITY.match(text)
+    return float(match[1]) * _TIMES[match[2].lower()] if match else None
 
 
 def _confirm(trial: Trial, decided: Limited) -> Iterator[Step]:
@@ -165,9 +219,18 @@ _BY_LIMIT: Mapping[str, Callable[[Trial], Iterator[Step]]] = {
     STALLS: _profile_stall,
     SERVER_CPU: _profile,
     SERVER_THREAD: _profile,
+    SERVER_QUEUE: _fewer_clients,
     LOCK: _fewer_clients,
+    CONNECTIONS: _fewer_clients,
     MEMORY: _more_memory,
-    NETWORK: _more_clients,
+    DISK: _fewer_rows,
+    COMMIT: _more_clients("share a flush"),
+    REPLICATION: _more_clients("share the wait for other nodes"),
+    NETWORK: _more_clients("hide the network delay"),
+    CHECKPOINT: _lower_rate,
+    COMPACTION: _lower_rate,
+    VACUUM: _lower_rate,
+    OLD_VERSIONS: _longer,
     OTHERS: _doctor,
     RATE: _higher_rate,
 }

@@ -1,5 +1,6 @@
 """The base of embedded engines, which keep values under keys: compiled in, or a library of the host."""
 
+from collections.abc import Mapping
 from typing import ClassVar
 
 from dbdyno.contract import StoreDocument
@@ -16,6 +17,7 @@ class Engine(Embedded):
 
     operations = frozenset((GET, GET_MANY, UPDATE, ADD, INSERT, FIND_UNIQUE, SUM, PUT, DELETE))
     levels: ClassVar[dict[str, str]]
+    levers: Mapping[str, str] = {"commit": "sync=none"}
 
     def durability(self) -> Durability:
         sync = self.settings()["sync"]

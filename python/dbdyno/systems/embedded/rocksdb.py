@@ -27,7 +27,11 @@ class RocksDB(InstalledLibrary):
         "compression": ("snappy", "none", "zlib", "lz4", "zstd"),
     }
     numbers: ClassVar[dict[str, int]] = {"cache_mib": 8, "bloom_bits": 10, "write_buffer_mib": 64}
-    levers: Mapping[str, str] = {"compaction": "write_buffer_mib=256", "memory": "cache_mib=256"}
+    levers: Mapping[str, str] = {
+        "compaction": "write_buffer_mib=256",
+        "memory": "cache_mib=256",
+        "commit": "sync=none",
+    }
     background_threads: ClassVar[dict[str, str]] = {"rocksdb:low": "compaction", "rocksdb:high": "flush of buffers"}
     levels: ClassVar[dict[str, str]] = {"full": "D2", "none": "D0"}
 

@@ -1,5 +1,6 @@
 """SQLite, inside the load client."""
 
+from collections.abc import Mapping
 from typing import ClassVar
 
 from dbdyno.contract import StoreDocument
@@ -27,6 +28,7 @@ class SQLite(Embedded):
         "synchronous": ("full", "extra", "normal", "off"),
     }
     numbers: ClassVar[dict[str, int]] = {"cache_size_kib": 2000, "mmap_size_bytes": 0}
+    levers: Mapping[str, str] = {"commit": "synchronous=off", "disk": "cache_size_kib=262144"}
 
     def durability(self) -> Durability:
         settings = self.settings()

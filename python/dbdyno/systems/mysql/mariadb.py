@@ -271,6 +271,7 @@ class MariaDB(MySQLServer):
         "disk": "innodb_buffer_pool_size=1G",
         "commit": "innodb_flush_log_at_trx_commit=2",
         "server-queue": "thread_pool_size=8",
+        "connections": "max_connections=1000",
     }
     live_settings = OF_MARIADB
     can_keep = True

@@ -263,6 +263,7 @@ class PostgreSQL(PostgreSQLServer):
         "disk": "shared_buffers=1GB",
         "commit": "synchronous_commit=off",
         "vacuum": "autovacuum_vacuum_cost_delay=20ms",
+        "connections": "max_connections=1000",
     }
     live_settings: ClassVar[Mapping[str, LiveSetting]] = {
         "checkpoint": LiveSetting("max_wal_size", "8GB"),

@@ -188,7 +188,11 @@ class Redis(RedisServer):
     layout = Layout("binary", beside("redis-server"), re.compile(r"Redis server v=(?P<version>\S+)"), config=directives)
     can_crash = True
     serves_hosts = True
-    levers: Mapping[str, str] = {"server-thread": "io-threads=4"}
+    levers: Mapping[str, str] = {
+        "server-thread": "io-threads=4",
+        "commit": "appendfsync=everysec",
+        "connections": "maxclients=10000",
+    }
     actions = OUTAGES
     can_keep = True
 
