@@ -125,7 +125,7 @@ def main(
     for name, reason in trials.left_out.items():
         click.echo(f"left out: {name}: {reason}")
     if write:
-        write.write_text(document(verdicts, trials.left_out))
+        write.write_text(document(verdicts, trials.left_out, trials.failed))
     reasons = [*failures(verdicts), *(f"{name} failed: {reason}" for name, reason in trials.failed.items())]
     for line in (*summary(verdicts), *reasons):
         click.echo(line)

@@ -49,11 +49,11 @@ def totals(verdicts: Iterable[Verdict]) -> Counter[Grade]:
 
 
 def groups(verdicts: list[Verdict]) -> dict[str, list[Verdict]]:
-    """Return the verdicts by what they prove: the rules were written with them, only checked with them, or controls."""
+    """Return the verdicts by what they prove: rules were written with them, only checked with them, or controls."""
     cases = [verdict for verdict in verdicts if isinstance(verdict.scenario, Case)]
     return {
-        "written with": [verdict for verdict in cases if not verdict.scenario.held_out],
-        "held out": [verdict for verdict in cases if verdict.scenario.held_out],
+        "development": [verdict for verdict in cases if not verdict.scenario.held_out],
+        "held-out": [verdict for verdict in cases if verdict.scenario.held_out],
         "controls": [verdict for verdict in verdicts if isinstance(verdict.scenario, Load)],
     }
 

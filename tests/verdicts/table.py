@@ -1,4 +1,4 @@
-"""The page about all cases: their totals and a table, as Markdown."""
+"""The page about all cases: how many verdicts are right, those that are not, and every case, as Markdown."""
 
 import os
 from collections import Counter
@@ -6,43 +6,99 @@ from collections.abc import Iterator, Mapping
 from statistics import median
 
 from .case import Case, Load, Variant, accepted
-from .grade import Grade, Verdict, groups, totals
+from .grade import LEAST_RIGHT, Grade, Verdict, groups, totals
 
+REPEATS = 3
+"""How often each case should run."""
+WRONG = (Grade.WRONG, Grade.WRONG_LOW)
 HEAD = """\
 # Known causes and their verdicts
 
-`make test-verdicts` injects known causes into real servers and compares dbdyno's verdicts with them. It writes this
-page. The cases are in `tests/verdicts/cases`. The rules: [statistics.md](statistics.md#5-what-limited-a-trial).
+How far can you trust what dbdyno says limited a store? `make test-verdicts` injects known causes into real servers,
+compares the verdicts with them, and writes this page.
 
-Each case has a control: the same load without the cause. A control that blames a resource nobody touched is wrong.
-*Pinned*: client and server have one processor each. *Unpinned*: they share all processors.
 """
 SETS = """
-Some cases were used to write the rules. The *held out* ones only check them.
-
-| cases | verdicts | right | unknown | wrong, confidence low | wrong, confidence medium or high |
+| verdicts on | all | right | unknown | wrong, confidence low | wrong, confidence medium or high |
 |---|---:|---:|---:|---:|---:|
 """
-TABLE = """
-A cause may have several right verdicts. *Throughput* is the median, as a multiple of the control's. A verdict that is
-neither right nor unknown is marked **wrong**.
+READING = """
+- *Development* cases were used to write the rules. No rule was written with a *held-out* case: these only check.
+- A *control* is the load of a case without its cause. A control that blames a resource nobody touched is wrong.
+- *Right* is a limit that the cause may show as; some causes have several. *Unknown* is the verdict "limit unknown": it
+  is honest, and no help.
+- *Pinned*: client and server have one processor each. *Unpinned*: they share all processors.
 
-| injected | cases | variant | right | said | confidence | throughput | control said |
+The cases are in `tests/verdicts/cases`, the rules in [statistics](statistics.md#5-what-limited-a-trial).
+"""
+TABLE = """
+## Every case
+
+*Throughput* is the median, as a multiple of the control's. A wrong verdict is marked **wrong**.
+
+| injected | set | variant | right | said | confidence | throughput | control said |
 |---|---|---|---|---|---|---:|---|
 """
 
 
-def document(verdicts: list[Verdict], left_out: Mapping[str, str]) -> str:
-    """Return the page. left_out: the cases that this host could not run, and why."""
-    host = f"This host has {os.cpu_count()} processors.\n"
+def document(verdicts: list[Verdict], left_out: Mapping[str, str], failed: Mapping[str, str] | None = None) -> str:
+    """Return the page.
+
+    left_out: the cases that this host could not run, and why. failed: the runs that did not end, and why.
+    """
     sets = "".join(_totals_row(group, members) for group, members in groups(verdicts).items())
-    rows = "".join(_rows(verdicts))
-    return HEAD + host + SETS + sets + TABLE + rows + _left_out(left_out)
+    parts = [HEAD, _answer(verdicts), SETS, sets, "\n", _repeats(verdicts), READING, *_not_right(verdicts), TABLE]
+    parts += [*_rows(verdicts), *_listed("Left out on this host", left_out), *_listed("Failed", failed or {})]
+    return "".join(parts)
+
+
+def _answer(verdicts: list[Verdict]) -> str:
+    """Say how many verdicts on cases are right, unknown and wrong, and how many should be."""
+    by_group = groups(verdicts)
+    lines = []
+    for group in ("development", "held-out"):
+        members = by_group[group]
+        counted = totals(members)
+        of = f"{counted[Grade.RIGHT]} of {len(members)} verdicts on {group} cases are right"
+        share = f" ({counted[Grade.RIGHT] / len(members):.0%})" if members else ""
+        lines.append(
+            f"**{of}**{share}, {counted[Grade.UNKNOWN]} unknown, {sum(counted[grade] for grade in WRONG)} wrong."
+        )
+    counted = totals(verdicts)
+    sure = f"{counted[Grade.WRONG]} of all {len(verdicts)} are wrong with confidence medium or high"
+    goal = f"Wanted: {LEAST_RIGHT:.0%} of the cases right, and none so wrong."
+    return "\n".join([*lines, f"With the controls, {sure}. {goal}"]) + "\n"
+
+
+def _repeats(verdicts: list[Verdict]) -> str:
+    """Say how often the cases ran, and on how many processors."""
+    often = Counter((verdict.scenario, verdict.variant) for verdict in verdicts).values()
+    least, most = min(often, default=0), max(often, default=0)
+    times = f"{least}" if least == most else f"{least} to {most}"
+    few = f" The target is {REPEATS}: a verdict that changes from run to run may not show here." * (least < REPEATS)
+    cases = len({verdict.scenario for verdict in verdicts if isinstance(verdict.scenario, Case)})
+    once = "once" if times == "1" else f"{times} times"
+    return (
+        f"{cases} cause{'' if cases == 1 else 's'} ran {once} in each variant, on {os.cpu_count()} processors.{few}\n"
+    )
 
 
 def _totals_row(group: str, members: list[Verdict]) -> str:
     counted = totals(members)
     return f"| {group} | {len(members)} | " + " | ".join(str(counted[grade]) for grade in Grade) + " |\n"
+
+
+def _not_right(verdicts: list[Verdict]) -> Iterator[str]:
+    """Yield every wrong verdict with what it said, and every unknown one."""
+    for title, grades in (("Wrong verdicts", WRONG), ("Unknown", (Grade.UNKNOWN,))):
+        members = [verdict for verdict in verdicts if verdict.grade in grades]
+        if members:
+            yield f"\n## {title}\n\n"
+        for verdict in members:
+            scenario = verdict.scenario
+            what = scenario.what if isinstance(scenario, Case) else f"control `{scenario.name}`, nothing injected"
+            right = " or ".join(sorted(accepted(scenario, verdict.variant)))
+            yield f"- {what} ({verdict.variant.value}, right: {right}): {verdict.sentence}\n"
 
 
 def _rows(verdicts: list[Verdict]) -> Iterator[str]:
@@ -58,7 +114,7 @@ def _row(case: Case, variant: Variant, members: list[Verdict], controls: list[Ve
     share = f"{_middle(members) / _middle(controls):.2f}×" if controls and _middle(controls) else ""
     columns = (
         case.what,
-        "held out" if case.held_out else "written with",
+        "held-out" if case.held_out else "development",
         variant.value,
         " or ".join(sorted(accepted(case, variant))),
         _limits(members),
@@ -74,8 +130,7 @@ def _middle(verdicts: list[Verdict]) -> float:
 
 
 def _limits(verdicts: list[Verdict]) -> str:
-    wrong = (Grade.WRONG, Grade.WRONG_LOW)
-    return _counted(f"**wrong:** {verdict.limit}" if verdict.grade in wrong else verdict.limit for verdict in verdicts)
+    return _counted(f"**wrong:** {verdict.limit}" if verdict.grade in WRONG else verdict.limit for verdict in verdicts)
 
 
 def _counted(words) -> str:
@@ -84,7 +139,7 @@ def _counted(words) -> str:
     return ", ".join(f"{word} ({count}×)" if len(counted) > 1 else word for word, count in counted.most_common())
 
 
-def _left_out(left_out: Mapping[str, str]) -> str:
-    if not left_out:
-        return ""
-    return "\nLeft out on this host:\n\n" + "".join(f"- {name}: {reason}\n" for name, reason in left_out.items())
+def _listed(title: str, reasons: Mapping[str, str]) -> Iterator[str]:
+    if reasons:
+        yield f"\n{title}:\n\n"
+        yield from (f"- {name}: {reason}\n" for name, reason in reasons.items())

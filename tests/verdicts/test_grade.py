@@ -45,11 +45,32 @@ def test_one_wrong_verdict_with_confidence_or_too_few_right_ones_fail():
 
 def test_the_page_counts_both_sets_and_marks_what_is_wrong():
     page = document(
-        [verdict(NETWORK), verdict(SERVER_CPU), verdict(NETWORK, scenario=LOAD)], {"other": "it is not installed"}
+        [verdict(NETWORK), verdict(SERVER_CPU), verdict(NETWORK, scenario=LOAD)],
+        {"other": "it is not installed"},
+        {"broken": "it ended"},
     )
-    assert "| written with | 2 | 1 | 0 | 0 | 1 |" in page
-    assert "| held out | 0 | 0 | 0 | 0 | 0 |" in page
+    assert "**1 of 2 verdicts on development cases are right** (50%), 0 unknown, 1 wrong." in page
+    assert "**0 of 0 verdicts on held-out cases are right**, 0 unknown, 0 wrong." in page
+    assert "2 of all 3 are wrong with confidence medium or high" in page
+    assert "| development | 2 | 1 | 0 | 0 | 1 |" in page
+    assert "| held-out | 0 | 0 | 0 | 0 | 0 |" in page
     assert "| controls | 1 | 0 | 0 | 0 | 1 |" in page
-    row = "| the link is cut | written with | pinned | network | network (1×), **wrong:** server-cpu (1×) | high "
+    row = "| the link is cut | development | pinned | network | network (1×), **wrong:** server-cpu (1×) | high "
     assert row + "| 1.00× | **wrong:** network |" in page
-    assert "- other: it is not installed" in page
+    assert "- other: it is not installed" in page and "- broken: it ended" in page
+
+
+def test_the_page_says_what_was_wrong_and_what_is_unknown():
+    unknown = verdict(UNEXPLAINED, "low", "Limit unknown.")
+    page = document([verdict(SERVER_CPU, sentence="the link, busy"), verdict(NETWORK, scenario=LOAD), unknown], {})
+    assert "- the link is cut (pinned, right: network): the link, busy" in page
+    assert "- control `load`, nothing injected (pinned, right: server-cpu): the link" in page
+    assert page.index("## Wrong verdicts") < page.index("## Unknown") < page.index("Limit unknown.")
+    assert "Wrong verdicts" not in document([verdict(NETWORK)], {})
+
+
+def test_the_page_says_how_often_the_cases_ran():
+    assert "1 cause ran once in each variant" in document([verdict(NETWORK)], {})
+    twice = [verdict(NETWORK), verdict(NETWORK), verdict("host-cpu", variant=Variant.UNPINNED)]
+    assert "ran 1 to 2 times in each variant" in document(twice, {}) and "The target is 3: " in document(twice, {})
+    assert "The target" not in document([verdict(NETWORK)] * 3, {})
