@@ -35,6 +35,7 @@ ONE_CLIENT = Load("mariadb-one-client", "mariadb", EITHER, HOST, {"clients": 1})
 POSTGRESQL_ONE_CLIENT = Load("postgresql-one-client", "postgresql", EITHER, HOST, {"clients": 1})
 HANDLERSOCKET = Load("handlersocket-get", "handlersocket?handlersocket_threads=16", EITHER, HOST, {"clients": 64})
 ROCKSDB = Load("rocksdb-get", "rocksdb?cache_mib=64", EITHER | {HOST_CPU}, variants=EMBEDDED)
+MEMCACHED_GET = Load("memcached-get", "memcached", EITHER, HOST, {"clients": 64})
 PACED = Load("mariadb-paced", "mariadb", frozenset({RATE}), keys={"rate": 500})
 POSTGRESQL_PACED = Load("postgresql-paced", "postgresql", frozenset({RATE}), keys={"rate": 2000})
 
@@ -114,6 +115,15 @@ THREADS = (
         frozenset({SERVER_THREAD, SERVER_CPU}),
         system="memcached?threads=1",
         unpinned=HOST,
+    ),
+    Case(
+        "memcached-one-thread-get",
+        "memcached has one worker thread, 64 clients read one row at a time",
+        MEMCACHED_GET,
+        frozenset({SERVER_THREAD, SERVER_CPU}),
+        system="memcached?threads=1",
+        unpinned=HOST,
+        held_out=True,
     ),
     Case(
         "redis-event-loop",
