@@ -1,6 +1,7 @@
 """Processes are ended by number and start, with all that work in a directory."""
 
 import os
+import pty
 import signal
 import subprocess
 from itertools import chain, repeat
@@ -14,7 +15,7 @@ STUBBORN = ["sh", "-c", "trap '' TERM; echo up; exec sleep 600"]
 
 
 def started(command, **options):
-    process = subprocess.Popen(command, stdout=subprocess.PIPE, **options)
+    process = subprocess.Popen(command, **{"stdin": subprocess.DEVNULL, "stdout": subprocess.PIPE, **options})
     process.stdout.readline()
     return process
 
@@ -46,6 +47,19 @@ def test_what_is_stopped_ends_as_asked(tmp_path):
     end_processes({}, [tmp_path])
     assert stopped.wait() == -signal.SIGTERM
     stopped.communicate()
+
+
+def test_a_persons_shell_in_a_directory_is_left_alone(tmp_path):
+    """It was killed with the server whose files the person looked at."""
+    keyboard, terminal = pty.openpty()
+    shell, server = started(SLEEP, cwd=tmp_path, stdin=terminal), started(SLEEP, cwd=tmp_path)
+    end_processes({}, [tmp_path])
+    assert server.wait() == -signal.SIGTERM and shell.poll() is None
+    shell.kill()
+    for process in (shell, server):
+        process.communicate()
+    os.close(keyboard)
+    os.close(terminal)
 
 
 def test_a_process_that_ended_has_no_start_time():

@@ -12,6 +12,7 @@ TERMINATE_TIMEOUT_S = 5.0
 _POLL_S = 0.02
 _ROUNDS = 3
 """A server that is being ended may start another process."""
+_TERMINALS = ("/dev/pts/", "/dev/tty", "/dev/console")
 
 
 def start_time(pid: int) -> str | None:
@@ -42,16 +43,24 @@ def _stat(pid: int) -> list[str] | None:
 def processes_in(directories: Iterable[Path]) -> dict[int, str]:
     """Return the processes whose working directory is in one of `directories`, pid to start time.
 
-    Processes among them without an entry are a server's own children, or were started just when dbdyno died.
+    Processes among them without an entry are a server's own children, or were started just when dbdyno died. A shell
+    or an editor of a person who looks into a directory is none of them: it reads from a terminal, and no server does.
     """
     directories, processes = list(directories), {}
     for entry in Path("/proc").iterdir():
         if entry.name.isdecimal() and int(entry.name) != os.getpid() and (began := start_time(int(entry.name))):
             with suppress(OSError):
                 cwd = Path(os.readlink(entry / "cwd"))
-                if any(cwd.is_relative_to(directory) for directory in directories):
+                if any(cwd.is_relative_to(directory) for directory in directories) and not _reads_a_terminal(entry):
                     processes[int(entry.name)] = began
     return processes
+
+
+def _reads_a_terminal(entry: Path) -> bool:
+    # There is none if it has closed its standard input.
+    with suppress(OSError):
+        return os.readlink(entry / "fd/0").startswith(_TERMINALS)
+    return False
 
 
 def end_processes(processes: dict[int, str], directories: Iterable[Path]) -> None:
