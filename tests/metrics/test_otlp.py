@@ -7,16 +7,20 @@ import pytest
 from opentelemetry.proto.collector.metrics.v1.metrics_service_pb2 import ExportMetricsServiceRequest
 
 from dbdyno.errors import UserError
+from dbdyno.metrics import otlp
 from dbdyno.metrics.endpoint import delivered, parse_endpoint
+from fakes import hostile
 from helpers import wait_until
 from metrics.conftest import LABELS, ended, interval
 
 
 class Collector:
-    """Takes what it is sent; `status` is its answer."""
+    """Takes what it is sent; `status` is its answer, which waits for `answers`."""
 
     def __init__(self):
         self.status, self.requests, self.paths = 200, [], []
+        self.answers = threading.Event()
+        self.answers.set()
         collector = self
 
         class Handler(BaseHTTPRequestHandler):
@@ -24,6 +28,7 @@ class Collector:
                 body = self.rfile.read(int(self.headers["Content-Length"]))
                 collector.paths.append(self.path)
                 collector.requests.append(ExportMetricsServiceRequest.FromString(body))
+                collector.answers.wait()
                 self.send_response(collector.status)
                 self.end_headers()
 
@@ -97,3 +102,36 @@ def test_a_collector_that_fails_later_stops_nothing(collector, figures, trial, c
         wait_until(lambda: delivery.failed)
     assert 0 < delivery.failed < delivery.tried
     assert capfd.readouterr() == ("", "")
+
+
+def test_a_collector_whose_answer_trickles_is_given_up(figures, monkeypatch):
+    """The library waits for ever: its time-out is for each piece."""
+    monkeypatch.setattr(otlp, "LONGEST_S", 0.5)
+    with (
+        hostile.server(hostile.trickles(b"HTTP/1.1 200 OK\r\nX-A: b", pause_s=0.2)) as port,
+        pytest.raises(UserError, match="takes no metrics: no answer was complete within 0.5 s"),
+        delivered(figures, parse_endpoint(f"otlp:http://127.0.0.1:{port}")),
+    ):
+        pytest.fail("began")
+
+
+def test_what_a_collector_adds_to_its_answer_is_not_read(figures):
+    endless = hostile.says(b"HTTP/1.1 200 OK\r\n\r\n", b"A" * (1 << 16), at_once=False)
+    with (
+        hostile.server(endless) as port,
+        delivered(figures, parse_endpoint(f"otlp:http://127.0.0.1:{port}")) as delivery,
+    ):
+        assert (delivery.tried, delivery.failed) == (1, 0)
+
+
+def test_deliveries_go_on_when_one_that_hung_has_ended(collector, figures, trial, monkeypatch):
+    with delivered(figures, collector.endpoint) as delivery:
+        monkeypatch.setattr(otlp, "LONGEST_S", 0.1)
+        collector.answers.clear()
+        figures.trial_begins(trial)
+        figures.record_came(interval())
+        wait_until(lambda: delivery.failed)
+        monkeypatch.undo()
+        collector.answers.set()
+        before = delivery.tried - delivery.failed
+        wait_until(lambda: figures.changed() or delivery.tried - delivery.failed > before)

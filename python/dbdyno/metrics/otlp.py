@@ -6,6 +6,7 @@ and so on), so that no secret is on a command line.
 
 from __future__ import annotations
 
+import io
 import logging
 import math
 import threading
@@ -18,6 +19,7 @@ from opentelemetry.metrics import CallbackOptions, Observation
 from opentelemetry.sdk.metrics import MeterProvider
 from opentelemetry.sdk.metrics.export import MetricExportResult, MetricsData, PeriodicExportingMetricReader
 from opentelemetry.sdk.resources import Resource
+from requests import PreparedRequest, Response, Session
 
 from dbdyno import __version__
 from dbdyno.errors import UserError
@@ -27,6 +29,10 @@ from dbdyno.metrics.figures import METRICS, Figures, Metric
 
 TIMEOUT_S = 3.0
 """Time for one delivery, retries included. A collector that hangs delays the end of a run by at most two of these."""
+LONGEST_S = 2 * TIMEOUT_S
+"""Time for one delivery whose answer trickles: the library's time-out is for each piece."""
+_LOGGER = logging.getLogger("opentelemetry")
+"""The library's, whose last message a person is told."""
 
 
 @contextmanager
@@ -56,19 +62,41 @@ def deliver(figures: Figures, endpoint: Endpoint, delivery: Delivery) -> Iterato
 
 
 class _Counting(OTLPMetricExporter):
-    """Counts what it delivers."""
+    """Counts what it delivers, each on a thread of its own: one that does not end holds up nobody."""
 
     def __init__(self, url: str, delivery: Delivery) -> None:
-        super().__init__(endpoint=url, timeout=TIMEOUT_S)
+        super().__init__(endpoint=url, timeout=TIMEOUT_S, session=_HeadersOnly())
         self._delivery = delivery
+        self._thread: threading.Thread | None = None
 
     def export(
         self, metrics_data: MetricsData, timeout_millis: float | None = 10_000, **others: Any
     ) -> MetricExportResult:
-        result = super().export(metrics_data, timeout_millis, **others)
+        results: list[MetricExportResult] = []
+
+        def deliver() -> None:
+            results.append(super(_Counting, self).export(metrics_data, timeout_millis, **others))
+
+        if not self._thread or not self._thread.is_alive():
+            self._thread = threading.Thread(target=deliver, name="delivery", daemon=True)
+            self._thread.start()
+            self._thread.join(LONGEST_S)
+        if not results:
+            _LOGGER.error("no answer was complete within %g s", LONGEST_S)
+        result = results[0] if results else MetricExportResult.FAILURE
         self._delivery.tried += 1
         self._delivery.failed += result is not MetricExportResult.SUCCESS
         return result
+
+
+class _HeadersOnly(Session):
+    """Leaves the bodies of answers unread: nothing is in them that is needed, and one may have no end."""
+
+    def send(self, request: PreparedRequest, **options: Any) -> Response:
+        response = super().send(request, **(options | {"stream": True, "allow_redirects": False}))
+        response.close()
+        response.raw = io.BytesIO()
+        return response
 
 
 def _make_instruments(provider: MeterProvider, figures: Figures) -> None:
@@ -109,14 +137,14 @@ def _sending(figures: Figures, send: Callable[[], object]) -> Iterator[None]:
 def _kept_log() -> Iterator[list[str]]:
     """Keep what the library logs, which is no more than a person needs to know, from the terminal; yields messages."""
     said: list[str] = []
-    keeper, logger = _Keeper(said), logging.getLogger("opentelemetry")
-    propagated, logger.propagate = logger.propagate, False
-    logger.addHandler(keeper)
+    keeper = _Keeper(said)
+    propagated, _LOGGER.propagate = _LOGGER.propagate, False
+    _LOGGER.addHandler(keeper)
     try:
         yield said
     finally:
-        logger.removeHandler(keeper)
-        logger.propagate = propagated
+        _LOGGER.removeHandler(keeper)
+        _LOGGER.propagate = propagated
 
 
 class _Keeper(logging.Handler):
