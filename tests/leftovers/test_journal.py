@@ -1,5 +1,6 @@
 """A journal says what is there, and only whoever holds it may remove that."""
 
+import socket
 import subprocess
 import sys
 from pathlib import Path
@@ -66,6 +67,24 @@ def test_it_is_taken_when_its_holder_is_gone_and_not_before():
     assert taken.path == path
     taken.remove()
     assert Journal.take(path, wait=True) is None
+
+
+def test_a_journal_of_another_user_is_not_taken(monkeypatch):
+    """It could name any directory of whoever takes it."""
+    path = path_of_new()
+    path.write_text('["dir", "/precious"]\n')
+    uid = module.os.geteuid()
+    monkeypatch.setattr(module.os, "geteuid", lambda: uid + 1)
+    assert Journal.take(path, wait=False) is None
+    monkeypatch.setattr(module.os, "geteuid", lambda: uid)
+    Journal.take(path, wait=False).remove()
+
+
+def test_a_persons_file_in_the_folder_is_no_journal(journal):
+    """A sweep removed it, as there was nothing in it that still had to be removed."""
+    (mine := journal.path.with_name(f"{socket.gethostname()}-mine.journal")).write_text("precious\n")
+    assert journals() == [journal.path]
+    mine.unlink()
 
 
 def test_where_there_can_be_no_folder_it_is_among_temporary_files(tmp_path, monkeypatch):

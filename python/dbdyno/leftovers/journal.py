@@ -15,6 +15,9 @@ from pathlib import Path
 
 STATE_VARIABLE = "DBDYNO_STATE_DIR"
 _SUFFIX = ".journal"
+_RANDOM_BYTES = 8
+_RANDOM_DIGITS = "[0-9a-f]" * (2 * _RANDOM_BYTES)
+"""The pattern of what follows the host in a journal's name. A file of another name in the folder is somebody else's."""
 
 
 @dataclass
@@ -65,7 +68,7 @@ def path_of_new() -> Path:
         tempfile.TemporaryFile(dir=folder).close()
     except OSError:
         folder, prefix = Path(tempfile.gettempdir()), "dbdyno"
-    return folder / f"{prefix}-{os.urandom(8).hex()}{_SUFFIX}"
+    return folder / f"{prefix}-{os.urandom(_RANDOM_BYTES).hex()}{_SUFFIX}"
 
 
 class Journal:
@@ -91,7 +94,8 @@ class Journal:
     def take(cls, path: Path, wait: bool) -> "Journal | None":
         """Return the journal of a run that is over, or None if there is nothing to remove any more.
 
-        wait: until the run is over; else None is also of a run that goes on.
+        wait: until the run is over; else None is also of a run that goes on. In a folder that others may write to, a
+        journal of theirs could name anything.
         """
         try:
             descriptor = os.open(path, os.O_RDWR | os.O_APPEND | os.O_CLOEXEC)
@@ -99,7 +103,8 @@ class Journal:
             return None
         try:
             fcntl.flock(descriptor, fcntl.LOCK_EX | (0 if wait else fcntl.LOCK_NB))
-            if os.fstat(descriptor).st_nlink:
+            status = os.fstat(descriptor)
+            if status.st_nlink and status.st_uid == os.geteuid():
                 return cls(path, descriptor)
         except BlockingIOError:
             # The run goes on, or a guard removes what it left.
@@ -131,7 +136,7 @@ class Journal:
 
 def journals() -> list[Path]:
     """Return the journals of this host's runs, of those that go on too."""
-    return sorted(state_folder().glob(f"{socket.gethostname()}-*{_SUFFIX}"))
+    return sorted(state_folder().glob(f"{socket.gethostname()}-{_RANDOM_DIGITS}{_SUFFIX}"))
 
 
 def _boot() -> str:
