@@ -251,7 +251,7 @@ impl PostgresSession {
                     "a table {name} without dbdyno's marker exists, and dbdyno does not drop it. Use another database"
                 )));
             }
-            Some(_) => format!("DROP TABLE {name}; "),
+            Some(_) => format!("DROP TABLE IF EXISTS {}; ", self.qualified(&name).await?),
             None => String::new(),
         };
         // One query is one transaction: the table is never there without its marker.
@@ -259,6 +259,12 @@ impl PostgresSession {
         let create = create_table(table, Dialect::Postgres) + &table_options(table, Dialect::Postgres);
         self.query(&format!("{drop}{create}; COMMENT ON TABLE {name} IS '{}'", marker.replace('\'', "''"))).await?;
         Ok(())
+    }
+
+    /// The table's name with its schema. Without that, if somebody else drops the table first, its name leads to a table of the owner's in
+    /// another schema of the search path.
+    async fn qualified(&mut self, name: &str) -> Result<String, Failure> {
+        Ok(self.query_one(&format!("SELECT format('%I.%I', current_schema(), '{name}')")).await?.unwrap_or_default())
     }
 
     /// The tables that carry a marker: those of the schema, or all if it is empty.

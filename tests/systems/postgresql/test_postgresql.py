@@ -17,7 +17,7 @@ from dbdyno.systems.packages.catalogue import PACKAGES
 from dbdyno.systems.postgresql import postgresql
 from dbdyno.systems.postgresql.postgresql import durability_of
 from dbdyno.systems.postgresql.probe import connect
-from helpers import need, running, system
+from helpers import need, running, system, wait_until
 from systems.load import begin, end, execute, plan_of, rows_read
 
 
@@ -250,6 +250,29 @@ def test_what_is_not_dbdynos_is_neither_dropped_nor_cleaned(server, relation):
             assert connection.execute("SELECT count(*) FROM pg_class WHERE relname = 'dbdyno_bm'").fetchone() == (1,)
         finally:
             connection.execute(f"DROP {' '.join(relation.split()[:2])}")
+
+
+def test_a_table_of_the_name_in_another_schema_is_not_dropped_if_somebody_else_drops_dbdynos_first(server):
+    """The name leads there then, by the search path."""
+    endpoint = server.endpoint
+    login = {"user": endpoint.user, "password": endpoint.password, "dbname": endpoint.database}
+    where = {"host": endpoint.host, "port": endpoint.port}
+    with psycopg.connect(**where, autocommit=True, **login) as owners, psycopg.connect(**where, **login) as other:
+        owners.execute("CREATE TABLE public.dbdyno_bm (note text)")
+        owners.execute(f"CREATE SCHEMA {endpoint.user}")
+        try:
+            assert execute(server, "point-get", ["prepare"]).status == 0
+            other.execute(f"LOCK TABLE {endpoint.user}.dbdyno_bm")
+            cleaning = begin(server, plan_of(None, "point-get", ["cleanup"]))
+            waiting = "SELECT count(*) FROM pg_locks WHERE NOT granted"
+            wait_until(lambda: owners.execute(waiting).fetchone() == (1,))
+            other.execute(f"DROP TABLE {endpoint.user}.dbdyno_bm")
+            other.commit()
+            assert end(cleaning).status == 0
+            assert owners.execute("SELECT to_regclass('public.dbdyno_bm')").fetchone() == ("dbdyno_bm",)
+        finally:
+            owners.execute("DROP TABLE IF EXISTS public.dbdyno_bm")
+            owners.execute(f"DROP SCHEMA {endpoint.user} CASCADE")
 
 
 def test_a_statement_that_cannot_be_prepared_says_so_each_time(started):

@@ -112,7 +112,7 @@ impl Administration for PostgresSession {
 
     async fn remove_rows(&mut self, table: usize) -> Result<(), Trouble> {
         self.exchange.be_patient(WHOLE_TABLE_NS);
-        let sql = format!("TRUNCATE TABLE {}", table_name(&self.schema.tables[table]));
+        let sql = format!("TRUNCATE TABLE {}", self.qualified(&table_name(&self.schema.tables[table])).await?);
         Ok(self.query(&sql).await.map(drop)?)
     }
 
@@ -146,7 +146,8 @@ impl Administration for PostgresSession {
         let rows = self.query(&format!("SELECT relname {}", self.marked_tables())).await?;
         let names: Vec<String> = rows.into_iter().flatten().flatten().collect();
         for name in names.iter().filter(|_| cleaning == Cleaning::Remove) {
-            self.query(&format!("DROP TABLE {name}")).await?;
+            let qualified = self.qualified(name).await?;
+            self.query(&format!("DROP TABLE IF EXISTS {qualified}")).await?;
         }
         Ok(names)
     }
