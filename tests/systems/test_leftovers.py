@@ -238,6 +238,17 @@ def test_rows_without_their_marker_are_not_dbdynos_any_more(store):
     assert ["memcached" in sentence for sentence in done.cannot_know] == [True] * ("memcached" in store.url)
 
 
+@pytest.mark.parametrize(("policy", "may_be_evicted"), [("allkeys-lru", True), ("volatile-lru", False)])
+def test_clean_tells_of_a_redis_that_may_have_evicted_a_marker(owners_redis, policy, may_be_evicted):
+    killed(in_run(owners_redis, "point-get", 80))
+    owners_redis.client.config_set("maxmemory", "1gb")
+    owners_redis.client.config_set("maxmemory-policy", policy)
+    owners_redis.forget("dbdyno:markers")
+    done = cleaned(owners_redis)
+    assert (done.removed, owners_redis.count()) == ([], 80)
+    assert [policy in sentence for sentence in done.cannot_know] == [True] * may_be_evicted
+
+
 def test_of_two_runs_at_once_each_removes_its_own(store):
     """With other tables neither disturbs the other. With the same the later run has them, and alone removes them."""
     first = in_run(store, "point-get", 500, run_id="first")

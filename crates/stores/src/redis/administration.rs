@@ -101,6 +101,13 @@ impl RedisSession {
     }
 }
 
+/// The policy of a server that evicts any key when its memory is full, of what it says of its memory.
+fn evicts_any_key(info: &str) -> Option<&str> {
+    let value = |name: &str| info.lines().find_map(|line| line.trim_end().strip_prefix(name)?.strip_prefix(':'));
+    let is_bounded = value("maxmemory").is_some_and(|bytes| bytes != "0");
+    value("maxmemory_policy").filter(|policy| is_bounded && policy.starts_with("allkeys"))
+}
+
 /// Decodes one field that holds a number; a field that is not there counts as 0.
 fn one_number(bytes: &[u8]) -> Decoded<(Result<i64, String>, usize)> {
     Ok(reply_or_error(bytes)?.map(|(answer, end)| {
@@ -178,6 +185,19 @@ impl Administration for RedisSession {
 
     async fn withdraw(&mut self, claim: &Claim, cleaning: Cleaning) -> Result<Withdrawn, Trouble> {
         self.withdraw_claim(claim, cleaning).await
+    }
+
+    /// One that evicts only keys which expire never evicts a marker.
+    async fn cannot_know(&mut self) -> Result<Option<String>, Trouble> {
+        whole_command(self.exchange.begin(), &[b"INFO", b"memory"]);
+        let Ok(Reply::Bulk { start, end }) = self.exchange.ask(reply_or_error).await? else { return Ok(None) };
+        let policy = evicts_any_key(&String::from_utf8_lossy(&self.exchange.bytes()[start..end])).map(str::to_owned);
+        Ok(policy.map(|policy| {
+            format!(
+                "this server evicts any key when its memory is full ({policy}): rows whose marker it has evicted stay \
+                 until it evicts them too"
+            )
+        }))
     }
 
     async fn load(&mut self, table: usize, keys: Range<u64>) -> Result<(), Trouble> {
