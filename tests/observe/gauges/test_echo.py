@@ -13,3 +13,10 @@ def test_what_comes_is_sent_back_until_the_connection_ends():
             connection.sendall(b"yes")
             assert connection.recv(3, socket.MSG_WAITALL) == b"yes"
         assert process.wait(5) == 0
+
+
+def test_it_ends_if_nobody_connects(monkeypatch, capsys):
+    """It stayed if dbdyno was killed in that moment."""
+    monkeypatch.setattr(echo, "PATIENCE_S", 0.01)
+    echo.main()
+    assert capsys.readouterr().out.strip().isdecimal()
