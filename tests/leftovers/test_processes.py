@@ -7,7 +7,7 @@ import subprocess
 from itertools import chain, repeat
 
 from dbdyno.leftovers import processes
-from dbdyno.leftovers.processes import end_processes, is_stopped, processes_in, start_time
+from dbdyno.leftovers.processes import end_processes, is_stopped, processes_in, processes_led_by, start_time
 from helpers import wait_until
 
 SLEEP = ["sh", "-c", "echo up; exec sleep 600"]
@@ -47,6 +47,22 @@ def test_what_is_stopped_ends_as_asked(tmp_path):
     end_processes({}, [tmp_path])
     assert stopped.wait() == -signal.SIGTERM
     stopped.communicate()
+
+
+def test_a_group_is_known_by_its_leader_or_by_nobody_else():
+    leader = subprocess.Popen(["sh", "-c", "sleep 600 & echo $!; wait"], stdout=subprocess.PIPE, process_group=0)
+    led, began = int(leader.stdout.readline()), start_time(leader.pid)
+    assert processes_led_by({leader.pid: began}).keys() == {leader.pid, led}
+    assert processes_led_by({leader.pid: str(int(began) - 1)}) == {}, "the number is another process's now"
+    leader.kill()
+    leader.wait()
+    assert processes_led_by({leader.pid: began}).keys() == {led}
+    assert processes_led_by({leader.pid: str(int(began) + 1000)}) == {}, "it began before"
+    end_processes({leader.pid: began}, [])
+    assert start_time(led)
+    end_processes({leader.pid: began}, [], with_groups=True)
+    assert not start_time(led)
+    leader.communicate()
 
 
 def test_a_persons_shell_in_a_directory_is_left_alone(tmp_path):

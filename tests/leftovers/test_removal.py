@@ -20,7 +20,8 @@ def test_everything_is_removed(tmp_path):
     setting.write_text("0")
     os.close(switch_on(setting, users_of(setting)))
     inside = subprocess.Popen(["sleep", "600"], cwd=directory)
-    remove_left(Entries(directories={directory, tmp_path / "gone"}, mounts={directory / "no"}, switches={setting}))
+    left = Entries(directories={directory, tmp_path / "gone"}, mounts={directory / "no"}, switches={setting})
+    remove_left(left, ends_now=True)
     assert inside.wait() and not directory.exists() and setting.read_text() == "0"
 
 
@@ -37,7 +38,7 @@ def test_a_loop_device_without_a_mount_is_freed(tmp_path, monkeypatch):
     backing = Path("/sys/block", Path(device).name, "loop/backing_file")
     try:
         assert backing.read_text().strip() == str(image)
-        remove_left(Entries(directories={directory}))
+        remove_left(Entries(directories={directory}), ends_now=False)
         assert not backing.exists() and not directory.exists()
     finally:
         subprocess.run(["losetup", "--detach", device], check=False, capture_output=True)

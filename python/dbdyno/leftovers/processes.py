@@ -3,7 +3,7 @@
 import os
 import signal
 import time
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator, Mapping
 from contextlib import suppress
 from pathlib import Path
 
@@ -47,13 +47,34 @@ def processes_in(directories: Iterable[Path]) -> dict[int, str]:
     or an editor of a person who looks into a directory is none of them: it reads from a terminal, and no server does.
     """
     directories, processes = list(directories), {}
-    for entry in Path("/proc").iterdir():
-        if entry.name.isdecimal() and int(entry.name) != os.getpid() and (began := start_time(int(entry.name))):
+    for entry in _processes():
+        if int(entry.name) != os.getpid() and (began := start_time(int(entry.name))):
             with suppress(OSError):
                 cwd = Path(os.readlink(entry / "cwd"))
                 if any(cwd.is_relative_to(directory) for directory in directories) and not _reads_a_terminal(entry):
                     processes[int(entry.name)] = began
     return processes
+
+
+def processes_led_by(leaders: Mapping[int, str]) -> dict[int, str]:
+    """Return the processes in the groups of these (pid to start time), pid to start time; a leader may have ended.
+
+    Its number is nobody else's as long as its group is there. Much later it could be another group's, whose leader has
+    ended too.
+    """
+    processes = {}
+    for entry in _processes():
+        fields = _stat(int(entry.name))
+        if fields is None or fields[0] == "Z" or (leader := int(fields[2])) not in leaders:
+            continue
+        began, led_since = fields[19], leaders[leader]
+        if start_time(leader) in (None, led_since) and int(began) >= int(led_since):
+            processes[int(entry.name)] = began
+    return processes
+
+
+def _processes() -> Iterator[Path]:
+    return (entry for entry in Path("/proc").iterdir() if entry.name.isdecimal())
 
 
 def _reads_a_terminal(entry: Path) -> bool:
@@ -63,11 +84,14 @@ def _reads_a_terminal(entry: Path) -> bool:
     return False
 
 
-def end_processes(processes: dict[int, str], directories: Iterable[Path]) -> None:
-    """End `processes` (pid to start time) and all that work in `directories`."""
+def end_processes(processes: dict[int, str], directories: Iterable[Path], with_groups: bool = False) -> None:
+    """End `processes` (pid to start time) and all that work in `directories`.
+
+    with_groups: also what `processes` lead, such as the sysbench of a load client. Only where the run ends now.
+    """
     directories = list(directories)
     for _ in range(_ROUNDS):
-        every = processes | processes_in(directories)
+        every = processes | processes_in(directories) | (processes_led_by(processes) if with_groups else {})
         if not any(start_time(pid) == began for pid, began in every.items()):
             return
         _end(every)

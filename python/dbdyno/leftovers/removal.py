@@ -22,18 +22,19 @@ def sweep() -> None:
     """Remove what runs left that were killed together with their guards."""
     for path in journals():
         if journal := Journal.take(path, wait=False):
-            remove_all(journal)
+            remove_left(journal.entries(), ends_now=False)
+            journal.remove()
 
 
 def remove_all(journal: Journal) -> None:
-    """Remove all that a journal names, and then the journal."""
-    remove_left(journal.entries())
+    """Remove all that the journal of a run names that has just ended, and then the journal."""
+    remove_left(journal.entries(), ends_now=True)
     journal.remove()
 
 
-def remove_left(left: Entries) -> None:
-    """Remove all of `left`."""
-    end_processes(left.processes, left.directories)
+def remove_left(left: Entries, ends_now: bool) -> None:
+    """Remove all of `left`. ends_now: of a run that ends now, not of one that did so long ago."""
+    end_processes(left.processes, left.directories, with_groups=ends_now)
     for directory in left.directories:
         remove_shared_memory(directory / "data")
     for mounted in left.mounts:

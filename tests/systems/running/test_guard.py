@@ -29,6 +29,16 @@ with Guard() as guard:
     print(directory, registered.pid, unregistered.pid, *guards, flush=True)
     sys.stdin.read()
 """
+LEADING = """
+import subprocess, sys
+from dbdyno.systems.running.guard import Guard
+with Guard() as guard:
+    script = "sleep 600 & echo $!; wait"
+    leader = subprocess.Popen(["sh", "-c", script], stdout=subprocess.PIPE, text=True, process_group=0)
+    guard.tell("pid", leader.pid)
+    print("/", leader.pid, leader.stdout.readline().strip(), flush=True)
+    sys.stdin.read()
+"""
 BEGINNING = """
 import sys
 from dbdyno.systems.running import guard as module
@@ -153,6 +163,15 @@ def test_kill_minus_nine_leaves_nothing_with_a_guard_or_without(with_guard):
     process.communicate()
     wait_until(lambda: not any(map(start_time, (registered, unregistered, *guards))))
     assert not directory.exists() and not journals()
+
+
+@pytest.mark.parametrize("is_killed_too", [False, True])
+def test_what_a_registered_process_leads_ends_with_it(is_killed_too):
+    """The command of an event, and sysbench, ran on: nobody else knew them."""
+    process, _, (leader, led) = owner(LEADING)
+    kill(process.pid, *([leader] if is_killed_too else []))
+    process.communicate()
+    wait_until(lambda: not any(map(start_time, (leader, led))))
 
 
 @pytest.mark.parametrize(

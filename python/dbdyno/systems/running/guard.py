@@ -51,7 +51,7 @@ class Guard:
         """Remove what is still there. The guards watch that until it is done."""
         for descriptor in self._locks:
             os.close(descriptor)
-        remove_left(self._journal.entries())
+        remove_left(self._journal.entries(), ends_now=True)
         self._journal.remove()
         for process in self.processes:
             process.end()
