@@ -20,13 +20,13 @@ class Ended(NamedTuple):
     said: str
 
 
-def run_bounded(argv: list[str], stdin: str = "", kill_after_s: float = 60, **options: object) -> Ended:
+def run_bounded(argv: list[str], stdin: str | bytes = "", kill_after_s: float = 60, **options: object) -> Ended:
     """Run a command to its end, or kill it with its children."""
     began, peak = time.monotonic(), 0
     # A pipe that nobody reads would stop a program that complains much.
     output = tempfile.TemporaryFile("w+", errors="replace")  # noqa: SIM115
     process = psutil.Popen(argv, stdin=subprocess.PIPE, stdout=output, stderr=subprocess.STDOUT, text=True, **options)
-    process.stdin.write(stdin)
+    process.stdin.buffer.write(stdin if isinstance(stdin, bytes) else stdin.encode())
     process.stdin.close()
     while process.poll() is None and time.monotonic() - began < kill_after_s:
         peak = max(peak, _resident(process))

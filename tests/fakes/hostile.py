@@ -142,6 +142,20 @@ def mysql_packet(payload: bytes, number: int) -> bytes:
     return struct.pack("<I", len(payload))[:3] + bytes([number]) + payload
 
 
+_COLUMN = b"\x03def\0\0\0\x01a\x01a\x0c\x21\0\xff\0\0\0\xfd\0\0\0\0\0"
+_ROW = b"\xfd\0\0\x01" + bytes(1 << 16)
+
+
+def mysql_rows_without_end(connection: socket.socket) -> None:
+    """Let PyMySQL in, and answer its first statement after SET NAMES by rows of one text."""
+    connection.sendall(mysql_packet(GREETING, 0))
+    answers(*(mysql_packet(b"\0\0\0\x02\0\0\0", number) for number in (2, 1)))(connection)
+    head = (b"\x01", _COLUMN, b"\xfe\0\0\x02\0")
+    first = b"".join(mysql_packet(payload, number) for number, payload in enumerate(head, 1))
+    rows = b"".join(mysql_packet(_ROW, number % 256) for number in range(4, 260))
+    says(first, rows, at_once=False)(connection)
+
+
 def _nested_document(depth: int) -> bytes:
     document = b"\x05\0\0\0\0"
     for _ in range(depth):

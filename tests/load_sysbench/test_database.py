@@ -3,14 +3,17 @@
 import io
 import json
 import socket
+import sys
 
 import pytest
 
+from bounded import run_bounded
 from dbdyno.load_python.failure import Ended
 from dbdyno.load_sysbench.database import _CREATE, DATABASE, _asking
 from dbdyno.load_sysbench.plan import read_plan
 from dbdyno.systems.mysql.mariadb import MariaDB
 from dbdyno.systems.postgresql.probe import connect
+from fakes import hostile
 from load_sysbench.conftest import STORE, executed, of_kind, plan_of
 
 LEFTOVERS = plan_of(STORE, ("cleanup",)) | {"workload": None}
@@ -147,6 +150,16 @@ def test_a_server_that_does_not_answer_is_given_up():
             store = STORE | {"kind": kind, "address": {"host": "127.0.0.1", "port": silent.getsockname()[1]}}
             ended = executed(LEFTOVERS | {"store": store, "operation_timeout_s": 1}, [])[-1]
             assert ended["status"] == "failed" and "no answer within 1 s" in ended["reason"]
+
+
+def test_an_answer_without_an_end_is_given_up():
+    with hostile.server(hostile.mysql_rows_without_end) as port:
+        plan = LEFTOVERS | {"store": STORE | {"address": {"host": "127.0.0.1", "port": port}}}
+        command = [sys.executable, "-P", "-m", "dbdyno.load_sysbench", "run"]
+        ended = run_bounded(command, f"{json.dumps(plan)}\n\n", kill_after_s=300)
+    last = json.loads(ended.said.splitlines()[-1])
+    assert last["status"] == "failed" and "an answer takes more than 96 MiB" in last["reason"]
+    assert ended.peak_bytes < 300 << 20
 
 
 @pytest.mark.parametrize(("name", "sleep"), [("mariadb", "SELECT SLEEP(90)"), ("postgresql", "SELECT pg_sleep(90)")])

@@ -22,7 +22,7 @@ from dbdyno.experiment.redact import redact
 from dbdyno.results.json_types import EventStated, EventWorkStated
 from dbdyno.systems.base import System
 from dbdyno.systems.errand import Errand
-from dbdyno.systems.running.process import describe_exit, ending_with_us, spawn
+from dbdyno.systems.running.process import describe_exit, ending_with_us, last_lines, spawn
 
 LEAD_S = 2.0
 """How long before its second a program is started that waits for it: Python loads a driver in less."""
@@ -239,7 +239,7 @@ class Events:
 
     def _conclude(self, happening: Happening, process: subprocess.Popen[bytes], log: Path) -> None:
         """Say how a program ended, unless it did so with the trial."""
-        said = log.read_text(encoding="utf-8", errors="replace").strip().splitlines()
+        said = last_lines(log)
         happening.output = said[-LAST_LINES:]
         if happening.ended_unix_s is None:
             return

@@ -25,7 +25,7 @@ from dbdyno.experiment.workloads import SYSBENCH
 from dbdyno.results.model import WHOLE_SECOND
 from dbdyno.results.write import Lines, write_object
 from dbdyno.systems.running.guard import Guard
-from dbdyno.systems.running.process import describe_exit, ending_with_us, feed, refuse_broken
+from dbdyno.systems.running.process import describe_exit, ending_with_us, feed, last_lines, refuse_broken
 
 PROGRAM_VARIABLE = "DBDYNO_LOAD"
 _READ_SIZE = 1 << 20
@@ -236,7 +236,7 @@ def why_it_failed(summary: Summary, folder: Path) -> str | None:
     if summary.given_up:
         return summary.given_up
     if summary.end is None:
-        log = (folder / "load.log").read_text(errors="replace").strip().splitlines()
+        log = last_lines(folder / "load.log")
         said = f": {log[-1]}" if log else ""
         crashed = "; a library in it may have crashed on what the store sent"
         hint = crashed if summary.exit_status == -signal.SIGSEGV else ""

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+import resource
 import signal
 import ssl
 from collections.abc import Callable, Iterator, Mapping
@@ -17,6 +18,7 @@ import pymysql
 from pymysql.constants import ER
 
 from dbdyno.contract import JsonObject
+from dbdyno.load_python.bounds import ANSWERS_BYTES, limit_memory
 from dbdyno.load_python.failure import Ended
 from dbdyno.load_sysbench.plan import Plan
 
@@ -155,17 +157,31 @@ def _asking(plan: Plan, within: bool) -> Iterator[Ask]:
     """Yield what asks the server a statement, in that database or beside it; raises Ended if the server refuses."""
     connect = _mysql if plan.store["kind"] == "mysql" else _postgres
     try:
-        with _deadline(plan.operation_timeout_s):
+        with _bounded_memory(), _deadline(plan.operation_timeout_s):
             opened = connect(plan, DATABASE if within else None)
-        with _deadline(STATEMENT_TIMEOUT_S), opened as connection, connection.cursor() as cursor:
+        with _bounded_memory(), _deadline(STATEMENT_TIMEOUT_S), opened as connection, connection.cursor() as cursor:
 
             def ask(statement: str) -> list[tuple[object, ...]]:
                 cursor.execute(statement)
                 return list(cursor.fetchall()) if cursor.description else []
 
             yield ask
+    except MemoryError:
+        more = f"an answer takes more than {ANSWERS_BYTES >> 20} MiB"
+        raise Ended("failed", f"the database {DATABASE} for sysbench: {more}") from None
     except (pymysql.MySQLError, psycopg.Error, TimeoutError) as error:
         raise Ended("failed", f"the database {DATABASE} for sysbench: {error}") from None
+
+
+@contextmanager
+def _bounded_memory() -> Iterator[None]:
+    """Limit memory inside to what answers may take; sysbench, which is started later, would have the limit too."""
+    before = resource.getrlimit(resource.RLIMIT_DATA)
+    limit_memory(1, 1)
+    try:
+        yield
+    finally:
+        resource.setrlimit(resource.RLIMIT_DATA, before)
 
 
 @contextmanager

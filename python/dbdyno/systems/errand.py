@@ -8,6 +8,10 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 
+from dbdyno.systems.running.memory import limit_memory
+
+MEMORY_BYTES = 128 << 20
+"""Memory for the answers to a statement, which drivers hold whole: somebody else's server may send without an end."""
 Statement = Callable[[], Sequence[str]]
 """Connects, executes, and returns the lines that the server answered; it can be pickled."""
 _PROGRAM = "import sys; from dbdyno.systems.errand import main; main()"
@@ -47,9 +51,12 @@ def main() -> None:
     modules, statement = pickle.load(sys.stdin.buffer)
     for module in modules:
         __import__(module)
+    limit_memory(MEMORY_BYTES)
     sys.stdin.buffer.read()
     try:
         for line in statement():
             print(line)
+    except MemoryError:
+        sys.exit(f"the answer takes more than {MEMORY_BYTES >> 20} MiB: select less")
     except Exception as error:  # Whatever a driver raises is what the server said.
         sys.exit(" ".join(str(error).split()) or type(error).__name__)

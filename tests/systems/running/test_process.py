@@ -282,6 +282,13 @@ def test_the_lines_of_a_log_that_tell(tmp_path):
     assert telling_lines(log, begin=len("one\n[ERROR] bad\n")) == "four | [ERROR] Aborting"
 
 
+def test_only_the_end_of_a_long_log_is_read(tmp_path, monkeypatch):
+    monkeypatch.setattr(process, "MOST_LOG_BYTES", 50)
+    (log := tmp_path / "log").write_text("error: early\n" + "x\n" * 50 + "error: late\n")
+    assert process.telling_lines(log) == "error: late"
+    assert process.telling_lines(log, log.stat().st_size) == "it said nothing"
+
+
 def test_how_a_process_ended_is_said():
     assert describe_exit(3) == "ended with status 3"
     assert describe_exit(-9) == "was killed by SIGKILL"

@@ -8,7 +8,6 @@ from __future__ import annotations
 
 import os
 import pickle
-import resource
 import signal
 import subprocess
 import sys
@@ -16,12 +15,12 @@ import threading
 import time
 from contextlib import suppress
 from importlib import import_module
-from pathlib import Path
 from socket import socketpair
 from typing import TYPE_CHECKING, Any
 
 from dbdyno.errors import DbdynoError, RunFailed
 from dbdyno.systems.later import LaterModule
+from dbdyno.systems.running.memory import limit_memory
 from dbdyno.systems.running.process import describe_exit
 
 if TYPE_CHECKING:
@@ -139,7 +138,7 @@ def main(numbers: list[str]) -> None:
         with suppress(ImportError):
             import_module(module)
     threads = [threading.Thread(target=_serve, args=(line, subject), daemon=True) for line in lines]
-    _limit_memory(MEMORY_BYTES + len(threads) * STACK_BYTES)
+    limit_memory(MEMORY_BYTES + len(threads) * STACK_BYTES)
     lines[0].send((None, None))
     for thread in threads:
         thread.start()
@@ -148,14 +147,6 @@ def main(numbers: list[str]) -> None:
         time.sleep(0.2)
     # Threads of libraries would keep it.
     os._exit(0)
-
-
-def _limit_memory(more_bytes: int) -> None:
-    status = Path("/proc/self/status").read_text()
-    (used,) = (line.split()[1] for line in status.splitlines() if line.startswith("VmData:"))
-    limit = int(used) * 1024 + more_bytes
-    resource.setrlimit(resource.RLIMIT_DATA, (limit, limit))
-    resource.setrlimit(resource.RLIMIT_CORE, (0, 0))
 
 
 def _serve(line: connection.Connection, subject: Any) -> None:

@@ -28,6 +28,8 @@ ORDERLY_STOP_TIMEOUT_S = 600.0
 """A large buffer pool is written before a server ends in good order."""
 MAKE_READY_TIMEOUT_S = 600.0
 """For a command that makes a data directory."""
+MOST_LOG_BYTES = 1 << 20
+"""The end of a log that is read to quote it."""
 POLL_S = 0.02
 TOOL_POLL_S = 0.25
 """How often it is looked at whether a tool is stopped by a signal."""
@@ -417,10 +419,16 @@ def describe_exit(status: int) -> str:
     return f"was killed by {names.get(-status, f'signal {-status}')}"
 
 
+def last_lines(log_path: Path, begin: int = 0) -> list[str]:
+    """Return the lines at the end of a log, from byte `begin` on; nobody bounds what a program writes."""
+    with log_path.open("rb") as log:
+        log.seek(max(begin, log.seek(0, os.SEEK_END) - MOST_LOG_BYTES))
+        return log.read(MOST_LOG_BYTES).decode(errors="replace").strip().splitlines()
+
+
 def telling_lines(log_path: Path, begin: int = 0) -> str:
     """Return the at most three lines of a log, from byte `begin` on, that say most about why a server ended."""
-    text = log_path.read_bytes()[begin:].decode(errors="replace")
-    lines = [line.strip() for line in text.splitlines() if line.strip()]
+    lines = [line.strip() for line in last_lines(log_path, begin) if line.strip()]
     telling = [line for line in lines if _TELLING.search(line) and not line.endswith("Aborting")]
     return " | ".join(telling[:3] or lines[-3:]) or "it said nothing"
 
