@@ -32,7 +32,6 @@ class Others:
 
     system: str
     scheme: str
-    workloads: tuple[tuple[str, ...], ...]
     fill: Callable[[Endpoint, random.Random], None]
     state: Callable[[Endpoint], State]
 

@@ -55,11 +55,16 @@ LIMITED = ("--set", "memory_limit=512M")
 TWICE = ("--repeat", "2")
 RESTARTED = ("--set", "restart=lukewarm")
 ONE_DUMP = ("--set", "options.tool=sql", "--set", "options.workers=1", "--set", "options.tables=2")
+SYSBENCH = ("--set", 'workload="sysbench?script=oltp_read_write"')
+"""Its load client has a process of its own, which is sysbench."""
+EVENT = ("--seconds", "5", "--set", 'events=[{ at = 3, command = "exec sleep 600", if_fails = "warn" }]')
+"""The command runs until the trial ends; it has no children, which nobody knows if all guards are killed."""
 SCENES = (
     Scene("mariadb", "mariadb", "point-get"),
     Scene("mariadb", "mariadb", "game", TWICE),
     Scene("mariadb", "mariadb", "point-update", LIMITED, as_root=True),
     Scene("mariadb", "mariadb", WITHOUT_CLIENTS, ONE_DUMP, program="mariadb-dump"),
+    Scene("mariadb", "mariadb", "sysbench", SYSBENCH, program="sysbench"),
     Scene("postgresql", "postgresql", "point-get"),
     Scene("postgresql", "postgresql", "point-update", RESTARTED),
     Scene("postgresql", "postgresql", "point-get", ("--confirm-limit",)),
@@ -67,6 +72,7 @@ SCENES = (
     Scene("redis", "redis?appendonly=yes", "durability"),
     Scene("redis", "redis", "point-get", ("--profile",), program="perf"),
     Scene("redis", "redis", "point-get", ("--set", "client=redis-py")),
+    Scene("redis", "redis", "point-get", EVENT),
     Scene("memcached", "memcached", "point-get", TWICE),
     Scene("memcached", "memcached", "game"),
     Scene("sqlite", "sqlite", "point-get"),
