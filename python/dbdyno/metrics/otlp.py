@@ -32,7 +32,7 @@ TIMEOUT_S = 3.0
 LONGEST_S = 2 * TIMEOUT_S
 """Time for one delivery whose answer trickles: the library's time-out is for each piece."""
 _LOGGER = logging.getLogger("opentelemetry")
-"""The library's, whose last message a person is told."""
+"""The messages of the library; a person gets the last one."""
 
 
 @contextmanager
