@@ -45,11 +45,13 @@ def test_a_rate_that_was_followed_is_no_limit(run_document):
     assert other[1] == "  Limited by gravity (confidence high)."
 
 
-def test_what_to_try_is_a_command_in_one_line(run_document):
-    command = "dbdyno run quickstart --clients 16 " + "--set cpus.client=[0,1] " * 4
+def test_what_to_try_is_a_command_that_fits(run_document):
+    command = "dbdyno run quickstart --clients 16 --set seed=1 " + "--rows 1000 " * 4 + "--repeat 5"
     verdict = replace(VERDICT, evidence=(), runner_up=None, next=(NextStep("give it more CPUs", command),))
     lines = printed(run_document, [dict(run_document["trials"][0], verdict=verdict)])
-    assert lines[2:] == ["  Try: give it more CPUs", f"    {command}"]
+    assert lines[2] == "  Try: give it more CPUs"
+    assert max(map(len, lines)) <= 80
+    assert " ".join(line.strip().removesuffix(" \\") for line in lines[3:]) == command
 
 
 def test_without_a_verdict_the_reason_is_said(run_document):

@@ -12,14 +12,14 @@ from dbdyno.report.cautions import cautions
 from dbdyno.report.core import words
 from dbdyno.report.core.documents import RunDocument
 from dbdyno.report.core.loads import is_open, time_label, time_name, times_us
-from dbdyno.report.core.terminal import Column, heading, print_columns, say
+from dbdyno.report.core.terminal import Column, heading, print_columns, print_command, say
 from dbdyno.report.core.trial_documents import TrialDocument
 from dbdyno.report.document import document
 from dbdyno.report.sections import capacity, crashes, events, locks, replication
 from dbdyno.report.sections.analyses import analysed, print_analyses
 from dbdyno.report.sections.client_groups import print_client_groups
 from dbdyno.report.sections.copies import copied, print_copies
-from dbdyno.report.sections.fairness import print_card, print_command
+from dbdyno.report.sections.fairness import print_card
 from dbdyno.report.sections.hosts import host_in_words
 from dbdyno.report.sections.kinds import kinds_of, print_kinds
 from dbdyno.report.sections.libraries import understated

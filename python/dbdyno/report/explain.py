@@ -9,7 +9,7 @@ from rich.text import Text
 
 from dbdyno.report.core import words
 from dbdyno.report.core.documents import RunDocument
-from dbdyno.report.core.terminal import say
+from dbdyno.report.core.terminal import print_command, say
 from dbdyno.report.core.trial_documents import TrialDocument
 from dbdyno.results.conclusions import Verdict
 from dbdyno.verdict.limits import LIMITS, noun_of
@@ -53,8 +53,7 @@ def _print_verdict(trial: TrialDocument, verdict: Verdict, console: Console) -> 
         say(console, f"· next largest: {noun_of(runner_up, bool(trial['embedded']))}", "dim", INDENT, 2)
     for step in verdict.next:
         say(console, f"Try: {step.why}", "", INDENT, 2)
-        # A command is copied: it stays in one line.
-        console.print(Text(f"{' ' * 2 * INDENT}{step.command}", style="cyan"), soft_wrap=True)
+        print_command(step.command, console, " " * 2 * INDENT, "cyan")
 
 
 def _why_not(document: RunDocument, trial: TrialDocument) -> str:

@@ -15,7 +15,7 @@ from dbdyno.report.core import words
 from dbdyno.report.core.documents import RunDocument
 from dbdyno.report.core.loads import Load, is_open, load_of, loads, share_of, time_name, times_us
 from dbdyno.report.core.names import short_names
-from dbdyno.report.core.terminal import Column, print_columns, say, shortened, wrapped
+from dbdyno.report.core.terminal import Column, print_columns, print_command, say, shortened, wrapped
 from dbdyno.report.core.times import TimeName
 from dbdyno.report.core.trial_documents import TrialDocument
 from dbdyno.report.details import print_specific
@@ -72,14 +72,14 @@ def print_document_summary(run_document: RunDocument, places: Places, console: C
     _print_cautions(run_document, places, console)
     console.print()
     if places.resume:
-        _print_place("go on", places.resume, console)
+        _print_command("go on", places.resume, console)
     if places.report:
         _print_place("report", places.report, console)
-    _print_place("details", f"dbdyno show {places.run} --details", console)
+    _print_command("details", f"dbdyno show {places.run} --details", console)
     if not specific and any(trial.get("verdict") for trial in run_document["trials"]):
-        _print_place("limits", f"dbdyno explain {places.run}", console)
+        _print_command("limits", f"dbdyno explain {places.run}", console)
     for step in _next_steps(run_document)[:1]:
-        _print_place("next", step.command, console)
+        _print_command("next", step.command, console)
         say(console, step.why, "dim", INDENT + 9)
 
 
@@ -107,8 +107,15 @@ def _print_answer(paragraphs: Sequence[Sequence[str]], console: Console) -> None
 
 
 def _print_place(name: str, where: str, console: Console) -> None:
-    line = Text(" " * INDENT).append(f"{name:<9}", "dim").append(where)
-    console.print(line, soft_wrap=True)
+    console.print(_margin(name).append(where), soft_wrap=True)
+
+
+def _print_command(name: str, command: str, console: Console) -> None:
+    print_command(command, console, _margin(name))
+
+
+def _margin(name: str) -> Text:
+    return Text(" " * INDENT).append(f"{name:<9}", "dim")
 
 
 def _next_steps(run_document: RunDocument) -> list[NextStep]:

@@ -1,12 +1,13 @@
 """Tables and lines fit their terminal, and every word of them is whole."""
 
 import io
+import shlex
 
 import pytest
 from rich.console import Console
 from rich.text import Text
 
-from dbdyno.report.core.terminal import Column, heading, keep, print_columns, say, wrapped
+from dbdyno.report.core.terminal import Column, command_lines, heading, keep, print_columns, print_command, say, wrapped
 
 LONG = "mariadb innodb_flush_log_at_trx_commit=1 sync_binlog=1"
 LOCK = "wait/synch/rwlock/innodb/index_tree_rw_lock/" + "x" * 40
@@ -107,3 +108,26 @@ def test_lines_that_fit_stay_as_they_are():
 def test_what_looks_like_mark_up_is_none():
     assert printed(40, lambda console: say(console, "[red]not red[/red] [/]")) == "[red]not red[/red] [/]\n"
     assert printed(40, lambda console: heading(console, "[b]")) == "\n[b]\n"
+
+
+COMMAND = "dbdyno run game --system 'mariadb?sql_mode=a b' --clients 1,4,16 --confirm-limit --seconds 20 --repeat 5"
+
+
+def test_a_command_of_several_lines_is_one_to_a_shell():
+    lines = list(command_lines(COMMAND, 40))
+    assert len(lines) > 2 and max(map(len, lines)) <= 40
+    assert shlex.split("\n".join(lines).replace(" \\\n", " ")) == shlex.split(COMMAND)
+    assert not [line for line in lines if line.removesuffix(" \\").endswith(("--system", "--clients", "--seconds"))]
+
+
+def test_a_command_that_fits_or_that_no_shell_takes_stays_as_it_is():
+    assert list(command_lines(COMMAND, 200)) == [COMMAND]
+    assert list(command_lines("it's torn", 5)) == ["it's torn"]
+
+
+def test_the_lines_of_a_command_stand_below_each_other():
+    console = Console(file=io.StringIO(), width=50, color_system=None)
+    print_command(COMMAND, console, "  next   ")
+    first, *others = console.file.getvalue().splitlines()
+    assert first.startswith("  next   dbdyno run") and others
+    assert all(line.startswith(" " * 9 + "--") and len(line) <= 50 for line in others)

@@ -1,7 +1,8 @@
-"""Tables and lines for a terminal: a column that does not fit is dropped whole and named, and no word is cut."""
+"""Tables, lines and commands for a terminal: a column that does not fit is dropped whole and named, no word is cut."""
 
 from __future__ import annotations
 
+import shlex
 import textwrap
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
@@ -96,6 +97,45 @@ def shortened(text: str, width: int, most: int = 1) -> str:
     if len(lines) <= most:
         return text
     return " ".join(wrapped(" ".join(lines), width - 2)[:most]) + " …"
+
+
+def print_command(command: str, console: Console, margin: str | Text = "  ", style: str = "") -> None:
+    """Print a command in lines that a shell takes as one when they are copied; the first stands behind `margin`."""
+    margin = Text(margin) if isinstance(margin, str) else margin
+    lines = list(command_lines(command, console.width - margin.cell_len))
+    for index, line in enumerate(lines):
+        before = Text(" " * margin.cell_len) if index else margin.copy()
+        console.print(before.append(line, style), soft_wrap=True)
+
+
+def command_lines(command: str, width: int) -> Iterator[str]:
+    """Yield a command in lines that a shell takes as one; no word is broken, an option and its value stay together."""
+    try:
+        words = shlex.split(command)
+    except ValueError:
+        words = []
+    if cell_len(command) <= width or not words:
+        yield command
+        return
+    line = ""
+    for part in _parts(words):
+        if line and cell_len(f"{line} {part} \\") > width:
+            yield f"{line} \\"
+            line = part
+        else:
+            line = f"{line} {part}" if line else part
+    yield line
+
+
+def _parts(words: Sequence[str]) -> Iterator[str]:
+    """Yield what stays in one line: a word, or an option with its value."""
+    part: list[str] = []
+    for word in words:
+        if part and (word.startswith("-") or not part[0].startswith("-") or len(part) > 1):
+            yield shlex.join(part)
+            part = []
+        part.append(word)
+    yield shlex.join(part)
 
 
 def heading(console: Console, title: str) -> None:

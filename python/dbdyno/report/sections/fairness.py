@@ -1,12 +1,10 @@
-"""Prints the fairness card in short, with versions and the command to repeat it (docs/statistics.md, section 7)."""
+"""Prints the fairness card in short, with the versions (docs/statistics.md, section 7)."""
 
 from __future__ import annotations
 
-import shlex
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 
 from rich.console import Console
-from rich.text import Text
 
 from dbdyno.report.core.documents import FairnessDocument, SystemCardDocument
 from dbdyno.report.core.page import Page
@@ -36,12 +34,6 @@ def print_card(fairness: FairnessDocument, console: Console) -> None:
         say(console, f"· {line}", hang=2)
 
 
-def print_command(command: str, console: Console) -> None:
-    """Print a command in lines that a shell takes as one when they are copied."""
-    for line in command_lines(command, console.width - 2):
-        console.print(Text(f"  {line}"), soft_wrap=True)
-
-
 def versions(systems: Sequence[SystemCardDocument]) -> str:
     """Return every version that the card names, each once, the programs that measured last."""
     by_system = [system["card"].get("versions", "").split(", ") for system in systems]
@@ -49,23 +41,6 @@ def versions(systems: Sequence[SystemCardDocument]) -> str:
         version for named in by_system for version in named[-PROGRAMS:]
     ]
     return ", ".join(filter(None, dict.fromkeys(ordered)))
-
-
-def command_lines(command: str, width: int) -> Iterator[str]:
-    """Yield a command in lines that a shell takes as one when they are copied; words are not broken."""
-    try:
-        quoted = [shlex.quote(word) for word in shlex.split(command)]
-    except ValueError:
-        yield command
-        return
-    line = ""
-    for word in quoted:
-        if line and len(line) + len(word) + len("  \\") > width:
-            yield f"{line} \\"
-            line = word
-        else:
-            line = f"{line} {word}" if line else word
-    yield line
 
 
 def part(page: Page) -> Part | None:
