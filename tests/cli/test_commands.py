@@ -5,6 +5,7 @@ import pytest
 
 from dbdyno.cli.commands import COMMANDS
 from dbdyno.cli.commands import dbdyno as group
+from dbdyno.cli.parser import PARSERS
 
 
 @pytest.mark.parametrize("name", COMMANDS)
@@ -27,3 +28,10 @@ def test_they_are_listed_in_order(dbdyno):
 def test_each_line_fits_a_narrow_terminal(dbdyno):
     _, out, _ = dbdyno("--help")
     assert max(map(len, out.splitlines())) <= 80 and "..." not in out.split("Commands:")[1]
+
+
+@pytest.mark.parametrize("name", [name for name, command in PARSERS.items() if isinstance(command, click.Group)])
+def test_commands_of_a_command_are_listed_with_a_whole_sentence(dbdyno, name):
+    _, out, _ = dbdyno(name, "--help")
+    listed = out.split("Commands:")[1].strip().splitlines()
+    assert listed and all(line.endswith(".") and not line.endswith("...") for line in listed)

@@ -32,6 +32,11 @@ def test_a_name_that_no_system_has_is_refused(capsys):
     assert "no system has 'nosuch' in its name" in capsys.readouterr().err
 
 
+def test_a_system_in_the_place_of_a_command_is_told_the_option(capsys):
+    assert run(["systems", "mariadb"]) == 2
+    assert "dbdyno systems --name mariadb" in capsys.readouterr().err
+
+
 def test_a_version_that_is_broken_is_marked(capsys, monkeypatch):
     class Broken:
         def broken(self):

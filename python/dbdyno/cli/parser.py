@@ -374,7 +374,19 @@ def _host() -> None:
     """Measure this host: clock, scheduler, memory, loopback, disk and processor, in about 15 s."""
 
 
-@click.group("systems", invoke_without_command=True)
+class _Systems(click.Group):
+    """Names the option that was meant if a system stands in the place of a command."""
+
+    def resolve_command(
+        self, ctx: click.Context, args: list[str]
+    ) -> tuple[str | None, click.Command | None, list[str]]:
+        """Return the command that is named first."""
+        if self.get_command(ctx, args[0]) is None and not args[0].startswith("-"):
+            ctx.fail(f"{args[0]!r} is no command; to list systems by name: dbdyno systems --name {args[0]}")
+        return super().resolve_command(ctx, args)
+
+
+@click.group("systems", cls=_Systems, invoke_without_command=True)
 @click.option("--name", metavar="TEXT", help="Only systems with this in their name.")
 @_DETAILS
 @click.pass_context
@@ -390,7 +402,10 @@ PARSERS["systems"] = with_color(_systems)
 @_command("systems_install", _systems)
 @click.argument("names", nargs=-1, required=True)
 def _install() -> None:
-    """Get versions such as mysql@5.6 into the cache directory; nothing of the host is configured or started."""
+    """Get versions such as mysql@5.6.
+
+    They go to the cache directory. Nothing of the host is configured or started.
+    """
 
 
 @_command("systems_remove", _systems)
@@ -448,7 +463,7 @@ PARSERS["hosts"] = with_color(_hosts)
     help="Folder to write (default: dbdyno/hosts in your directory for data).",
 )
 def _hosts_init() -> None:
-    """Make a certificate authority, and certificates for the conductor and the hosts NAMES.
+    """Make the certificates of the conductor and of the hosts NAMES.
 
-    Copy each host's folder to that host. The key of the authority stays here.
+    A new authority signs them. Copy each host's folder to that host. The key of the authority stays here.
     """
