@@ -21,7 +21,7 @@ from dbdyno.report.noise import floor_of
 from dbdyno.results.model import Trial
 from dbdyno.results.noise import NoiseFloor
 from dbdyno.results.usable import compared_rate_per_s, evenness, unusable
-from dbdyno.stats.comparison import EQUIVALENT, FASTER, INCONCLUSIVE, SLOWER, Comparison, compare, holm
+from dbdyno.stats.comparison import EQUIVALENT, FASTER, INCONCLUSIVE, SINGLE, SLOWER, Comparison, compare, holm
 from dbdyno.stats.steady_state import TOO_SHORT
 from dbdyno.verdict.limits import CLIENT, RATE, noun_of
 
@@ -31,6 +31,8 @@ OPEN_LOOP = "an open loop: its throughput is the requested rate"
 EVEN_FLOOR = 0.5
 """A side is named if its floor is below this share of its median second."""
 _STYLES = {FASTER: "green", SLOWER: "red", INVALID: "dim"}
+_IN_TABLE = {EQUIVALENT: f"~ {EQUIVALENT}", SINGLE: "one trial a side"}
+"""Verdicts that a table says in other words; the conclusion below it says each in full."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -287,7 +289,7 @@ def _print_table(rows: Sequence[Compared], name_workloads: bool, console: Consol
             *(words.whole(_throughput(trials)) for trials in compared.trials),
             difference(compared),
             str(compared.comparison.pairs) if compared.comparison else "0",
-            ("~ " if compared.verdict == EQUIVALENT else "") + compared.verdict,
+            _IN_TABLE.get(compared.verdict, compared.verdict),
         )
         for compared in rows
     ]
@@ -296,6 +298,7 @@ def _print_table(rows: Sequence[Compared], name_workloads: bool, console: Consol
     columns = [
         Column(name, column, 1 if name == "n" else None, left=name in ("workload", "load", "verdict"))
         for name, column in zip(headings, zip(*cells, strict=True), strict=True)
+        if set(column) != {words.UNKNOWN}
     ]
     print_columns(columns, console, styles=[_STYLES.get(compared.verdict, "") for compared in rows])
 
@@ -306,9 +309,10 @@ def _unevenness(compared: Compared) -> str | None:
     stalled = any(map(words.stalled, sides))
     if not stalled and all(side["floor"] is None or side["floor"] >= EVEN_FLOOR for side in sides):
         return None
-    floors = " / ".join(words.percent(side["floor"]) for side in sides)
-    stalls = f", longest stall {' / '.join(map(words.longest_stall, sides))}" if stalled else ""
-    return f"{compared.cell.workload}, {compared.cell.load}: floor {floors} of the median second{stalls}"
+    known = any(side["floor"] is not None for side in sides)
+    floors = f"floor {' / '.join(words.percent(side['floor']) for side in sides)} of the median second" if known else ""
+    stalls = f"longest stall {' / '.join(map(words.longest_stall, sides))}" if stalled else ""
+    return f"{compared.cell.workload}, {compared.cell.load}: {', '.join(filter(None, (floors, stalls)))}"
 
 
 def difference(compared: Compared) -> str:
