@@ -1,5 +1,7 @@
 """Cautions: the most serious first, and none if all is well."""
 
+import pytest
+
 from dbdyno.report.cautions import BAD, cautions
 
 
@@ -43,7 +45,23 @@ def test_other_processes_are_named_if_they_used_much(run_document):
     assert beside(0.1) == beside(None) == []
 
 
+@pytest.mark.parametrize(("cores", "order"), [(0.7, ["Longest", "Other"]), (1.2, ["Other", "Longest"])])
+def test_a_host_full_of_other_work_comes_before_stalls(run_document, cores, order):
+    trials = [dict(trial, others_cores=cores) for trial in run_document["trials"]]
+    lines = said(dict(run_document, trials=trials))
+    assert [line.split()[0] for line in lines if line.startswith(("Other processes", "Longest stall"))] == order
+
+
 def test_a_run_without_trouble_has_none(settled):
     quiet = dict(settled, skipped=[], fairness=dict(settled["fairness"], systems=[]))
     trials = [dict(trial, steady_state={"class": "flat", "steady": True}, warnings=[]) for trial in quiet["trials"]]
     assert cautions(dict(quiet, trials=trials)) == []
+
+
+def test_a_host_that_became_slower_is_one_caution(run_document):
+    def host(copied, flushed):
+        return {"memory": {"slots": [copied] * 4}, "disk": {"flush_us": {"p50": flushed, "slots": [flushed] * 4}}}
+
+    environment = dict(run_document["environment"], measured=host(20e9, 100.0), measured_after=host(10e9, 300.0))
+    lines = [line for line in said(dict(run_document, environment=environment)) if "slower after the run" in line]
+    assert len(lines) == 1 and "10.0 GB/s against 20.0 GB/s before the run, and 1 more." in lines[0]

@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 
 from dbdyno.report.core import words
 from dbdyno.report.core.documents import RunDocument
 from dbdyno.report.core.names import listed
 from dbdyno.report.core.steadiness import remarks
+from dbdyno.report.core.trial_documents import TrialDocument
 from dbdyno.report.sections import events
 from dbdyno.report.sections.hosts import worsened
 
@@ -15,8 +16,9 @@ BAD, WARNING = "red", "yellow"
 _BADGES = {"flush in doubt": "Flushes may not reach the disk", "answers not checked": "Answers were not checked"}
 _SAID_BY_MARKS = ("limited by the client", "could not follow")
 """Warnings that begin like this are left out: marks in the table say the same."""
-BUSY_SHARE = 0.1
-"""Other processes are named if they used more than this share of the host's processors."""
+BUSY_SHARE, FULL_SHARE = 0.1, 0.5
+"""Other processes are named if they used more than the first share of the host's processors. From the second on, they
+come before stalls, which they explain."""
 
 
 def cautions(document: RunDocument) -> list[tuple[str, str]]:
@@ -81,19 +83,28 @@ def _doubts(document: RunDocument) -> Iterator[tuple[str, str]]:
         yield "≥: the client limited this trial, so the store may do more.", WARNING
     if any(trial.get("followed") is False for trial in trials) and not searched:
         yield "behind: the store could not follow the rate, so its times only grow.", WARNING
+    before, after_stalls = _others(document, trials)
+    yield from before
     if any(words.stalled(trial["stability"]) for trial in trials):
         yield words.worst_stall(trials) or "", WARNING
     yield from _resumed(document)
     measured, after = document["environment"].get("measured"), document["environment"].get("measured_after")
-    for line in worsened(measured, after):
-        yield f"The host was slower after the run: {line}.", WARNING
-    cpus = document["environment"].get("cpus")
-    busy = max((trial["others_cores"] or 0.0 for trial in trials), default=0.0)
-    if cpus and busy >= BUSY_SHARE * cpus:
-        yield f"Other processes used up to {busy:.1f} of {cpus} CPUs during a trial.", WARNING
+    if worse := list(worsened(measured, after)):
+        more = f", and {len(worse) - 1} more" if worse[1:] else ""
+        yield f"The host was slower after the run: {worse[0]}{more}.", WARNING
+    yield from after_stalls
     if not any(trial.get(key) for trial in trials for key in ("analysis", "crash", "copy")):
         for remark in reversed(list(remarks(trials))):
             yield remark, WARNING
     for name, warning in words.warnings_by_text(document):
         if not warning.startswith(_SAID_BY_MARKS):
             yield f"{name}: {warning}", WARNING
+
+
+def _others(document: RunDocument, trials: Sequence[TrialDocument]) -> tuple[list[tuple[str, str]], ...]:
+    """Return the caution about other processes in one of two lists: it comes before stalls, or after them."""
+    cpus = document["environment"].get("cpus")
+    cores = max((trial["others_cores"] or 0.0 for trial in trials), default=0.0)
+    share = cores / cpus if cpus else 0.0
+    said = [(f"Other processes used up to {cores:.1f} of {cpus} CPUs during a trial.", WARNING)]
+    return (said if share >= FULL_SHARE else []), (said if BUSY_SHARE <= share < FULL_SHARE else [])

@@ -20,7 +20,7 @@ from dbdyno.report.sections.analyses import analysed, print_analyses
 from dbdyno.report.sections.client_groups import print_client_groups
 from dbdyno.report.sections.copies import copied, print_copies
 from dbdyno.report.sections.fairness import print_card
-from dbdyno.report.sections.hosts import host_in_words
+from dbdyno.report.sections.hosts import host_in_words, worsened
 from dbdyno.report.sections.kinds import kinds_of, print_kinds
 from dbdyno.report.sections.libraries import understated
 from dbdyno.results.model import Run
@@ -281,7 +281,10 @@ def _remarks(run_document: RunDocument) -> Iterator[str]:
 def _host(run_document: RunDocument) -> Iterator[str]:
     host = host_in_words(run_document["environment"].get("measured"))
     yield from filter(None, (words.observing_cost(run_document), host))
-    yield from (f"Not observed: {line}" for line in run_document["fairness"]["not_seen"])
+    environment = run_document["environment"]
+    if worse := "; ".join(worsened(environment.get("measured"), environment.get("measured_after"))):
+        yield f"Slower after the run: {worse}."
+    yield from (f"Not observed: {line}" for line in words.not_observed(run_document["fairness"]["not_seen"]))
 
 
 def _scaling(run_document: RunDocument) -> list[str]:

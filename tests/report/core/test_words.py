@@ -198,3 +198,8 @@ def test_keys_that_have_another_node_are_said_beside_the_share_that_was_due():
     )
     (silent,) = words.cached({"trials": [trial | {"moved_keys": None}]})
     assert silent.endswith("found something in the cache.")
+
+
+def test_what_has_one_reason_is_one_line():
+    lines = ["process.client.x: no rights", "host.y: no file", "process.redis.x: no rights", "z"]
+    assert words.not_observed(lines) == ["process.client.x, process.redis.x: no rights", "host.y: no file", "z"]

@@ -59,6 +59,15 @@ def short_bytes(value: float | None) -> str:
     return f"{significant(value)} B"
 
 
+def not_observed(lines: Iterable[str]) -> list[str]:
+    """Return lines of a fairness card that say what was not observed and why, with what has one reason in one line."""
+    by_reason: dict[str, list[str]] = {}
+    for line in lines:
+        band, _, reason = line.partition(": ")
+        by_reason.setdefault(reason, []).append(band)
+    return [": ".join(filter(None, (", ".join(bands), reason))) for reason, bands in by_reason.items()]
+
+
 def percent(share: float | None, digits: int = 0) -> str:
     """Write a share as a percentage; `None` as a dash."""
     return UNKNOWN if share is None else f"{100 * share:.{digits}f}%"
