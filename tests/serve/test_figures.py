@@ -54,5 +54,5 @@ def test_an_empty_second_is_left_out_and_nothing_is_an_empty_plot():
 
 def test_the_budget_lies_on_the_same_axis():
     plots = figures([second(0)], 7, Budget(4.0, {}, {"server_cpu": [1.0], "unexplained": [3.0]}))
-    assert [band["name"] for band in plots["budget"]["data"]] == ["server cpu", "unexplained"]
+    assert [band["name"] for band in plots["budget"]["data"]] == ["server CPU", "unexplained"]
     assert plots["budget"]["layout"]["xaxis"]["range"] == [0, 7]

@@ -24,9 +24,9 @@ def figures(seconds: Sequence[Interval], planned_s: float, budget: Budget | None
     # The first plot names the warm-up; in the others the name would lie on their legends.
     unnamed = axis | {"shapes": [{key: shape[key] for key in shape if key != "label"} for shape in axis["shapes"]]}
     plots = {
-        "throughput": {"data": _throughput(whole), "layout": axis | _up("transactions/s")},
+        "throughput": {"data": _throughput(whole), "layout": axis | _up()},
         "latency": _latency(whole, unnamed),
-        "errors": {"data": [_errors(whole)], "layout": unnamed | _up("errors/s", most_ticks=3)},
+        "errors": {"data": [_errors(whole)], "layout": unnamed | _up(most_ticks=3)},
     }
     if drawn := budget_figure(budget):
         plots["budget"] = drawn | {"layout": drawn["layout"] | {"xaxis": axis["xaxis"]}}
@@ -44,8 +44,9 @@ def _axis(seconds: Sequence[Interval], planned_s: float) -> Figure:
     }
 
 
-def _up(title: str, suffix: str = "", most_ticks: int = 6) -> Figure:
-    return {"yaxis": {"rangemode": "tozero", "title": {"text": title}, "ticksuffix": suffix, "nticks": most_ticks}}
+def _up(suffix: str = "", most_ticks: int = 6) -> Figure:
+    # The caption above a plot names its axis: a title beside wide figures lies on them.
+    return {"yaxis": {"rangemode": "tozero", "title": {}, "ticksuffix": suffix, "nticks": most_ticks}}
 
 
 def _throughput(seconds: Sequence[Interval]) -> list[Figure]:
@@ -76,7 +77,7 @@ def _latency(seconds: Sequence[Interval], axis: Figure) -> Figure:
         _line(name, colour, seconds, [scaled(time, length_us) for time in times_us[name]], f" {unit}")
         for name, colour in (("p99", P99), ("p50", P50))
     ]
-    return {"data": data, "layout": axis | _up("latency", f" {unit}") | {"showlegend": True}}
+    return {"data": data, "layout": axis | _up(f" {unit}") | {"showlegend": True}}
 
 
 def _errors(seconds: Sequence[Interval]) -> Figure:
