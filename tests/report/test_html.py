@@ -131,7 +131,7 @@ def test_every_plot_has_its_place_and_every_place_its_plot(read):
 
 def test_the_page_says_what_a_reader_must_know(page):
     for said in (
-        "One trial per cell names no winner: add --repeat 5.",
+        'One trial per cell names no winner: add <span class="whole">--repeat</span> 5.',
         "not like with like: D0, D1, D2",
         "service time, closed loop",
         "1 read was wrong",

@@ -21,7 +21,7 @@ from dbdyno.report.core.loads import is_open, share_of
 from dbdyno.report.core.page import Page
 from dbdyno.report.core.recordings import Recordings, recordings_of
 from dbdyno.report.core.section import Part, Section
-from dbdyno.report.core.templating import TEMPLATES, templates
+from dbdyno.report.core.templating import TEMPLATES, templates, unbroken
 from dbdyno.report.core.trial_documents import TrialDocument
 from dbdyno.report.document import document
 from dbdyno.report.sections import analyses, capacity, copies, ranking
@@ -96,6 +96,7 @@ def environment_of_templates() -> Environment:
         "text": as_text,
         "bytes": words.short_bytes,
         "percent": words.percent,
+        "unbroken": unbroken,
     }
     return environment
 

@@ -14,6 +14,11 @@ def test_a_few_short_names_stand():
     assert laid_out(figure("a", "b")) == figure("a", "b")
 
 
+def test_one_long_name_among_short_ones_makes_all_lie():
+    lying = laid_out(figure("sqlite", "lmdb", "mariadb", "cache-aside(memcached, mariadb)", "redis"))
+    assert lying["data"][0]["orientation"] == "h"
+
+
 def test_many_bars_lie_in_their_order_and_have_room():
     names = [f"s{n}" for n in range(STANDING + 1)]
     lying = laid_out(figure(*names))

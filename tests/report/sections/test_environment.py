@@ -6,12 +6,12 @@ from dbdyno.report.sections.environment import flattened, part
 
 def test_nested_facts_are_laid_flat():
     facts = {"cpu": {"model": "x", "flags": ["a", "b"]}, "pinned": True, "none": None}
-    assert dict(flattened(facts)) == {"cpu · model": "x", "cpu · flags": "a, b", "pinned": "yes", "none": "–"}
+    assert dict(flattened(facts)) == {"CPU · model": "x", "CPU · flags": "a, b", "pinned": "yes", "none": "–"}
     facts = {"at_unix_s": 0.5e9, "memory_bytes": 3 << 30, "load_average": [19.0117, 0.25], "count": 20660}
     readable = {
-        "at_unix_s": "1985-11-05 00:53 UTC",
-        "memory_bytes": "3.00 GiB",
-        "load_average": "19.0, 0.25",
+        "at": "1985-11-05 00:53 UTC",
+        "memory": "3.00 GiB",
+        "load average": "19.0, 0.25",
         "count": "20,660",
     }
     assert dict(flattened(facts)) == readable

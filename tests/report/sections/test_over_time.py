@@ -80,6 +80,8 @@ def test_a_long_trial_has_a_heat_map_of_a_page_not_of_an_hour(run_document):
 def test_what_was_not_recorded_is_not_drawn(run_document):
     part = by_trial(series_of(run_document), Recordings())[2, 1]
     assert part["heat"] is None and "checkpoints not observed" in part["words"]
+    none = by_trial(series_of(run_document), Recordings(checkpoints=lambda _: []))[2, 1]
+    assert "checkpoint" not in none["words"]
     (steady,) = part["shapes"]
     assert steady["label"]["text"] == "too short to tell" and steady["fillcolor"] == "rgba(0,0,0,0)"
 
@@ -93,7 +95,7 @@ def test_the_steady_part_is_from_the_cut_to_the_end(run_document, applied, begin
     assert (steady["x0"], steady["x1"], steady["opacity"]) == (begin, 13.0, 0.13)
     assert [line["line"]["dash"] for line in lines] == dashes and lines[-1]["x0"] == 4.5
     assert steady["label"]["text"] == "warm-up, steady from 5 s after the warm-up on"
-    assert part["words"] == "steady state: warm-up, steady from 5 s after the warm-up on; 1 checkpoints"
+    assert part["words"] == "steady state: warm-up, steady from 5 s after the warm-up on; 1 checkpoint"
 
 
 def test_a_budget_is_stacked_band_on_band(run_document):
@@ -104,7 +106,7 @@ def test_a_budget_is_stacked_band_on_band(run_document):
     cpu, lock, commit = by_trial(series_of(dict(run_document, trials=trials)), Recordings())[2, 1]["budget"]["data"]
     assert cpu["stackgroup"] == lock["stackgroup"]
     assert [trial["name"] for trial in (cpu, lock, commit)] == [
-        "server cpu",
+        "server CPU",
         "lock (partly observed)",
         "commit (not observed)",
     ]

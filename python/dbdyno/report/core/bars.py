@@ -8,7 +8,7 @@ from textwrap import wrap
 from dbdyno.report.core.plots import Figure
 
 STANDING, LETTERS = 13, 60
-"""Bars, and letters of all their names, that fit side by side on a phone."""
+"""Bars, and letters of their names, that fit side by side on a phone. Every bar has the room of the longest name."""
 LINE_LETTERS = 28
 """Letters in a line of a name left of its bar: on a phone half of the width is left for the bar."""
 _AROUND_PX, _BAR_PX, _LINE_PX = 70, 8, 15
@@ -21,7 +21,7 @@ def laid_out(figure: Figure) -> Figure:
         figure: names are on its x axis, figures on its y axis.
     """
     names = list(dict.fromkeys(name for trace in figure["data"] for name in trace["x"]))
-    if len(names) <= STANDING and sum(map(len, names)) <= LETTERS:
+    if len(names) <= STANDING and len(names) * max(map(len, names), default=0) <= LETTERS:
         return dict(figure)
     layout = figure["layout"]
     wrapped = {name: wrap(name, LINE_LETTERS, break_long_words=False) or [""] for name in names}

@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+import re
 from pathlib import Path
 
 from jinja2 import Environment, FileSystemLoader, StrictUndefined
+from markupsafe import Markup, escape
 
 TEMPLATES = Path(__file__).parent.parent / "templates"
 SECTIONS = Path(__file__).parent.parent / "sections"
@@ -20,3 +22,8 @@ def templates() -> Environment:
         trim_blocks=True,
         lstrip_blocks=True,
     )
+
+
+def unbroken(text: str) -> Markup:
+    """Return a text in which no line ends within the name of an option, such as --repeat."""
+    return Markup(re.sub(r"(?<![\w-])--\w[\w-]*", r'<span class="whole">\g<0></span>', str(escape(text))))

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator, Mapping
 
 from dbdyno.contract import JsonObject
@@ -26,14 +27,20 @@ SECTION = Section("environment.html.j2", part)
 
 
 def flattened(value: JsonObject, before: str = "") -> Iterator[tuple[str, str]]:
-    """Yield the leaves of nested JSON objects as (path, text)."""
+    """Yield the leaves of nested JSON objects as (path in words, text)."""
     for key, leaf in value.items():
-        path = f"{before}{key}"
+        path = f"{before}{_in_words(key)}"
         if isinstance(leaf, Mapping):
             yield from flattened(leaf, f"{path} · ")
         else:
             unit = next((unit for unit in _WRITTEN if key.endswith(unit)), None)
             yield path, _WRITTEN[unit](leaf) if unit else as_text(leaf)
+
+
+def _in_words(key: str) -> str:
+    """Return a key without its unit, which the text has."""
+    unit = next((unit for unit in _WRITTEN if key.endswith(unit)), "")
+    return re.sub(r"\bcpu", "CPU", key.removesuffix(unit).replace("_", " "))
 
 
 def as_text(value: object) -> str:

@@ -196,9 +196,10 @@ def _steady_class(trial: TrialDocument) -> str:
 
 
 def _steady_words(trial: TrialDocument, checkpoints: list[float] | None) -> str:
-    seen = "checkpoints not observed" if checkpoints is None else f"{len(checkpoints)} checkpoints"
-    drifted = f"drift {change}; " if (change := drift(trial)) else ""
-    return f"steady state: {_steady_class(trial)}; {drifted}{seen}"
+    count = None if checkpoints is None else len(checkpoints)
+    seen = "checkpoints not observed" if count is None else "1 checkpoint" if count == 1 else f"{count} checkpoints"
+    drifted = f"drift {change}" if (change := drift(trial)) else ""
+    return "; ".join(filter(None, (f"steady state: {_steady_class(trial)}", drifted, seen if count != 0 else "")))
 
 
 def _throughput(series: Series, trial: TrialDocument, stands: bool) -> list[Figure]:
@@ -388,7 +389,7 @@ def budget_figure(budget: Budget | None) -> Figure | None:
                 "x": [*range(0, len(values), wide), len(values)],
                 "y": [*means, means[-1]],
                 "line": {"width": 0.5, "color": COLOURS.get(name, UNUSABLE), "shape": "hv"},
-                "name": escape(name.replace("_", " ")) + unseen,
+                "name": escape(name.replace("_", " ").replace("cpu", "CPU")) + unseen,
                 "hovertemplate": "%{y:.3g}",
             }
         )
