@@ -75,6 +75,8 @@ def test_a_list_loads_no_driver_and_no_arithmetic(name, tmp_path):
     loaded = modules_of([name], tmp_path)
     assert "dbdyno.systems" in loaded
     assert not (HEAVY - {"rich"}) & loaded and "dbdyno.conduct" not in loaded
+    # Types for the type checker, and the parser of a configuration file that is XML.
+    assert not {"dbdyno.contract", "dbdyno.results.json_types", "xml.etree.ElementTree"} & loaded
 
 
 def test_a_table_loads_no_driver_no_plots_and_no_solver(finished, tmp_path):

@@ -1,10 +1,15 @@
 """The built-in workloads: what each asks of a store, and the options it takes."""
 
+from __future__ import annotations
+
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from enum import Enum
+from typing import TYPE_CHECKING
 
-from dbdyno.contract import JsonObject
+if TYPE_CHECKING:
+    from dbdyno.contract import JsonObject
+
 
 GET = "get"
 GET_MANY = "get-many"

@@ -11,11 +11,9 @@ from contextlib import suppress
 from dataclasses import dataclass
 from itertools import chain
 from pathlib import Path
-from typing import ClassVar
+from typing import TYPE_CHECKING, ClassVar
 
-from dbdyno.contract import JsonObject, LibraryRecord, StoreDocument
 from dbdyno.experiment.system_spec import SystemSpec
-from dbdyno.results.json_types import OriginStated, ServerStated
 from dbdyno.systems.actions import Actions
 from dbdyno.systems.analyst import Analyst
 from dbdyno.systems.builds.layout import Layout
@@ -27,6 +25,10 @@ from dbdyno.systems.running.guard import Guard
 from dbdyno.systems.settings import PRIVATE, refuse_own
 from dbdyno.systems.space import Space, Storage
 from dbdyno.systems.witness import Versions, Witness
+
+if TYPE_CHECKING:
+    from dbdyno.contract import JsonObject, LibraryRecord, StoreDocument
+    from dbdyno.results.json_types import OriginStated, ServerStated
 
 LOOPBACK = "127.0.0.1"
 BLOCK_BYTES = 512

@@ -4,16 +4,18 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from functools import partial
-from typing import Any, ClassVar
+from typing import TYPE_CHECKING, Any, ClassVar
 
 from dbdyno.errors import RunFailed, UserError
-from dbdyno.results.json_types import ServerStated
 from dbdyno.systems.base import Durability, Launch
 from dbdyno.systems.probe import Probe, Waits, shortest_s
 from dbdyno.systems.running.child import Child, Unbounded
 from dbdyno.systems.running.endpoint import CONNECT_TIMEOUT_S, Unreached
 from dbdyno.systems.running.greeting import came_instead
 from dbdyno.systems.running.server import Server
+
+if TYPE_CHECKING:
+    from dbdyno.results.json_types import ServerStated
 
 LOGIN_TIMEOUT_S = CONNECT_TIMEOUT_S + 2
 """For all of a login: nobody waits longer to be told that the port is wrong."""

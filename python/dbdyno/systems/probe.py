@@ -1,12 +1,16 @@
 """A connection to a server, to look at it while it is under load: what `System.probes` gives (dbdyno.observe.store)."""
 
+from __future__ import annotations
+
 import time
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Mapping
 from contextlib import suppress
-from typing import NamedTuple, TypeAlias
+from typing import TYPE_CHECKING, NamedTuple, TypeAlias
 
-from dbdyno.contract import JsonObject
+if TYPE_CHECKING:
+    from dbdyno.contract import JsonObject
+
 
 ANSWER_TIMEOUT_S = 2.0
 """For every answer, so that a server that hangs holds nothing else up."""

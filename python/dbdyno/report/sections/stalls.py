@@ -6,10 +6,10 @@ from collections.abc import Callable
 from dataclasses import dataclass
 
 from dbdyno.report.core import words
-from dbdyno.report.core.trial_documents import TrialDocument
 from dbdyno.report.core.page import Page
 from dbdyno.report.core.section import Part, Section
 from dbdyno.report.core.steadiness import steady_class
+from dbdyno.report.core.trial_documents import TrialDocument
 
 
 @dataclass(frozen=True, slots=True)

@@ -1,14 +1,14 @@
 """ClickHouse as a server, started privately with any setting of its queries."""
 
+from __future__ import annotations
+
 import re
 import secrets as random_secrets
 from html import escape
-from typing import ClassVar
+from typing import TYPE_CHECKING, ClassVar
 
-from dbdyno.contract import StoreDocument
 from dbdyno.errors import UserError
 from dbdyno.experiment.workloads import ANALYSE
-from dbdyno.results.json_types import ServerStated
 from dbdyno.systems.analyst import Analyst
 from dbdyno.systems.analytic.clickhouse_analyst import ClickHouseAnalyst, ClickHouseError
 from dbdyno.systems.base import Durability, Launch
@@ -18,6 +18,10 @@ from dbdyno.systems.running.endpoint import Endpoint
 from dbdyno.systems.running.process import PrivateDirectory, ServerProcess, find_program
 from dbdyno.systems.running.server import Server
 from dbdyno.systems.settings import PRIVATE, without_secrets
+
+if TYPE_CHECKING:
+    from dbdyno.contract import StoreDocument
+    from dbdyno.results.json_types import ServerStated
 
 _USER, _DATABASE = "dbdyno", "default"
 SETTINGS = ("max_threads", "max_memory_usage", "max_insert_block_size", "use_uncompressed_cache")

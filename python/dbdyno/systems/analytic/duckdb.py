@@ -7,9 +7,7 @@ from importlib import import_module
 from importlib.util import find_spec
 from typing import TYPE_CHECKING, ClassVar
 
-from dbdyno.contract import StoreDocument
 from dbdyno.experiment.workloads import ANALYSE
-from dbdyno.results.json_types import ServerStated
 from dbdyno.systems.analyst import Analyst
 from dbdyno.systems.base import Durability, Launch
 from dbdyno.systems.embedded.embedded import Embedded
@@ -18,6 +16,9 @@ from dbdyno.systems.settings import without_secrets
 
 if TYPE_CHECKING:
     from importlib import metadata
+
+    from dbdyno.contract import StoreDocument
+    from dbdyno.results.json_types import ServerStated
 else:
     metadata = LaterModule("importlib.metadata")
 

@@ -1,10 +1,11 @@
 """Column stores that are libraries, each got as a package and run in a child process of dbdyno."""
 
+from __future__ import annotations
+
 from collections.abc import Callable, Mapping
 from contextlib import closing
-from typing import ClassVar
+from typing import TYPE_CHECKING, ClassVar
 
-from dbdyno.contract import StoreDocument
 from dbdyno.errors import RunFailed, UserError
 from dbdyno.experiment.workloads import ANALYSE
 from dbdyno.systems.analyst import Analyst
@@ -14,6 +15,9 @@ from dbdyno.systems.embedded.embedded import Embedded
 from dbdyno.systems.packages.cache import folder_of, installed
 from dbdyno.systems.packages.catalogue import PACKAGES
 from dbdyno.systems.settings import without_secrets
+
+if TYPE_CHECKING:
+    from dbdyno.contract import StoreDocument
 
 
 class Library(Embedded):

@@ -1,18 +1,23 @@
 """Cache-aside: read the cache, on a miss the store, filling the cache; write the store, removing the key."""
 
+from __future__ import annotations
+
 from dataclasses import replace
 from pathlib import Path
+from typing import TYPE_CHECKING
 
-from dbdyno.contract import StoreDocument
 from dbdyno.errors import UserError
 from dbdyno.experiment.system_spec import SystemSpec
 from dbdyno.experiment.workloads import FIND_UNIQUE, GET, GET_ELSEWHERE, UPDATE
-from dbdyno.results.json_types import OriginStated, ServerStated
 from dbdyno.systems.base import Durability, Launch, NamedProcess, System
 from dbdyno.systems.memcached.memcached import MemcachedServer
 from dbdyno.systems.probe import Probe
 from dbdyno.systems.redis.redis import RedisServer
 from dbdyno.systems.space import Space
+
+if TYPE_CHECKING:
+    from dbdyno.contract import StoreDocument
+    from dbdyno.results.json_types import OriginStated, ServerStated
 
 
 class Fronted(System):

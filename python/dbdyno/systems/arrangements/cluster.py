@@ -1,16 +1,20 @@
 """Several nodes that each hold all rows, as one system: what `galera` and `spread` have in common."""
 
+from __future__ import annotations
+
 from collections.abc import Sequence
 from pathlib import Path
-from typing import ClassVar
+from typing import TYPE_CHECKING, ClassVar
 
-from dbdyno.contract import StoreDocument
 from dbdyno.experiment.system_spec import SystemSpec
 from dbdyno.experiment.workloads import GET_ELSEWHERE, OPERATIONS
-from dbdyno.results.json_types import OriginStated, ServerStated
 from dbdyno.systems.base import Durability, Launch, NamedProcess, System
 from dbdyno.systems.probe import Probe
 from dbdyno.systems.space import Space
+
+if TYPE_CHECKING:
+    from dbdyno.contract import StoreDocument
+    from dbdyno.results.json_types import OriginStated, ServerStated
 
 LEVELS = ("unknown", "D0", "D1", "D2")
 

@@ -1,12 +1,14 @@
 """A Galera cluster of MariaDB nodes on this host: every node holds all rows, and each can be written to."""
 
+from __future__ import annotations
+
 import secrets as random_secrets
 from dataclasses import dataclass, replace
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 from dbdyno.errors import UserError
 from dbdyno.experiment.system_spec import SystemSpec
-from dbdyno.results.json_types import ServerStated
 from dbdyno.systems.arrangements.cluster import Cluster
 from dbdyno.systems.base import Durability, Launch, numbers_of
 from dbdyno.systems.mysql.mariadb import MariaDB
@@ -14,6 +16,9 @@ from dbdyno.systems.mysql.probe import MySQLProbe
 from dbdyno.systems.probe import Names, Probe
 from dbdyno.systems.running.ports import free_port
 from dbdyno.systems.running.process import find_program
+
+if TYPE_CHECKING:
+    from dbdyno.results.json_types import ServerStated
 
 PROVIDERS = tuple(
     Path(folder) / "libgalera_smm.so"

@@ -1,9 +1,11 @@
 """A primary and replicas of it, private, as one system: all is asked of the primary, which alone is killed."""
 
+from __future__ import annotations
+
 from collections.abc import Mapping
 from dataclasses import replace
+from typing import TYPE_CHECKING
 
-from dbdyno.contract import StoreDocument
 from dbdyno.errors import UserError
 from dbdyno.experiment.system_spec import SystemSpec
 from dbdyno.experiment.workloads import OPERATIONS
@@ -14,6 +16,9 @@ from dbdyno.systems.mysql.mariadb import MariaDB
 from dbdyno.systems.mysql.mysql import MySQL
 from dbdyno.systems.mysql.replica import Replica
 from dbdyno.systems.witness import Versions, Witness
+
+if TYPE_CHECKING:
+    from dbdyno.contract import StoreDocument
 
 # Each server creates these itself: the statements of init-file must not be replicated.
 _UNLOGGED = "SET sql_log_bin = 0;\n"

@@ -1,14 +1,18 @@
 """A pool of memcached nodes that keeps results of queries, by the text of the query, in front of a database."""
 
-from collections.abc import Callable
-from typing import ClassVar
+from __future__ import annotations
 
-from dbdyno.contract import StoreDocument
+from collections.abc import Callable
+from typing import TYPE_CHECKING, ClassVar
+
 from dbdyno.errors import UserError
 from dbdyno.experiment.system_spec import SystemSpec
 from dbdyno.systems.arrangements.cache_aside import Fronted
 from dbdyno.systems.base import System
 from dbdyno.systems.memcached.memcached import MemcachedServer
+
+if TYPE_CHECKING:
+    from dbdyno.contract import StoreDocument
 
 
 class ResultCache(Fronted):

@@ -1,8 +1,10 @@
 """MariaDB's engine Spider: a server in front whose tables lead to those of backends, all of them started privately."""
 
-from dataclasses import replace
+from __future__ import annotations
 
-from dbdyno.contract import StoreDocument
+from dataclasses import replace
+from typing import TYPE_CHECKING
+
 from dbdyno.errors import UserError
 from dbdyno.experiment.system_spec import SystemSpec
 from dbdyno.experiment.workloads import DELETE, OPERATIONS, PUT, SCAN, SQL, TRANSACTION
@@ -10,6 +12,9 @@ from dbdyno.systems.arrangements.cluster import LEVELS, Cluster
 from dbdyno.systems.base import Durability, Launch
 from dbdyno.systems.mysql.mariadb import VARIABLES, MariaDB
 from dbdyno.systems.space import Space
+
+if TYPE_CHECKING:
+    from dbdyno.contract import StoreDocument
 
 SPIDER = "Spider"
 MOST_BACKENDS = 9

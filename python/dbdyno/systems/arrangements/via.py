@@ -1,8 +1,10 @@
 """A pooler of connections in front of a server: `via(pgbouncer, postgresql)`."""
 
-from dataclasses import replace
+from __future__ import annotations
 
-from dbdyno.contract import StoreDocument
+from dataclasses import replace
+from typing import TYPE_CHECKING
+
 from dbdyno.errors import UserError
 from dbdyno.experiment.system_spec import SystemSpec
 from dbdyno.experiment.workloads import OPERATIONS
@@ -10,6 +12,9 @@ from dbdyno.systems.arrangements.cache_aside import Fronted
 from dbdyno.systems.base import Launch, System
 from dbdyno.systems.postgresql.pgbouncer import PgBouncer
 from dbdyno.systems.postgresql.postgresql import PostgreSQL
+
+if TYPE_CHECKING:
+    from dbdyno.contract import StoreDocument
 
 
 class Via(Fronted):

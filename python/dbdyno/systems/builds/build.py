@@ -1,19 +1,24 @@
 """A build of a server at a path: its programs, the libraries it brings along, and what it says of itself."""
 
+from __future__ import annotations
+
 import platform
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 from dbdyno.errors import BuildReplaced, UserError
-from dbdyno.results.json_types import BuildStated
 from dbdyno.systems.builds.elf import machine
 from dbdyno.systems.builds.identity import Identity, identify
 from dbdyno.systems.builds.layout import Layout
 from dbdyno.systems.builds.words import needed_libraries, words_of
 from dbdyno.systems.packages.install import LIBRARY_PACKAGES
 from dbdyno.systems.running.process import UNPRIVILEGED_USER, server_user
+
+if TYPE_CHECKING:
+    from dbdyno.results.json_types import BuildStated
 
 _LIBRARY_FOLDERS = ("lib", "lib/private", "lib64", "libs", "bin")
 """Folders of a build, below its own, that hold its shared libraries."""

@@ -1,18 +1,27 @@
 """A configuration file of the user's: read as settings, so that they are checked and shown as all others are."""
 
+from __future__ import annotations
+
 import hashlib
 import re
 import shlex
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from pathlib import Path
-from xml.etree import ElementTree
+from typing import TYPE_CHECKING
 
 from dbdyno.errors import UserError
 from dbdyno.experiment.bounds import read_bounded
 from dbdyno.experiment.system_spec import checked_setting
-from dbdyno.results.json_types import ConfigStated
+from dbdyno.systems.later import LaterModule
 from dbdyno.systems.settings import plain, without_secrets
+
+if TYPE_CHECKING:
+    from xml.etree import ElementTree
+
+    from dbdyno.results.json_types import ConfigStated
+else:
+    ElementTree = LaterModule("xml.etree.ElementTree")
 
 MOST_BYTES = 1 << 20
 _NO_GROUP_OF_A_VERSION = re.compile(r"(?:mysqld|mariadbd?)-[\d.]+")

@@ -10,7 +10,6 @@ from importlib.util import find_spec
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, ClassVar
 
-from dbdyno.contract import StoreDocument
 from dbdyno.errors import RunFailed, UserError
 from dbdyno.experiment.password import VARIABLE as PASSWORD_VARIABLE
 from dbdyno.experiment.system_spec import SystemSpec
@@ -25,7 +24,6 @@ from dbdyno.experiment.workloads import (
     SCAN,
     UPDATE,
 )
-from dbdyno.results.json_types import ServerStated
 from dbdyno.systems.answers import Answer
 from dbdyno.systems.base import Durability, Launch
 from dbdyno.systems.builds.build import Build
@@ -44,6 +42,9 @@ from dbdyno.systems.settings import PRIVATE, without_secrets
 
 if TYPE_CHECKING:
     import psutil
+
+    from dbdyno.contract import StoreDocument
+    from dbdyno.results.json_types import ServerStated
 else:
     psutil = LaterModule("psutil")
 

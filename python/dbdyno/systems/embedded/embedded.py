@@ -1,15 +1,19 @@
 """The base of the stores that run inside the load client."""
 
+from __future__ import annotations
+
 import re
 from pathlib import Path
-from typing import Any, ClassVar, TypeAlias
+from typing import TYPE_CHECKING, Any, ClassVar, TypeAlias
 
-from dbdyno.contract import LibraryRecord
 from dbdyno.errors import UserError, did_you_mean
 from dbdyno.experiment.system_spec import SystemSpec
-from dbdyno.results.json_types import ServerStated
 from dbdyno.systems.base import Launch, System
 from dbdyno.systems.running.process import PrivateDirectory
+
+if TYPE_CHECKING:
+    from dbdyno.contract import LibraryRecord
+    from dbdyno.results.json_types import ServerStated
 
 _NOT_LOADED: LibraryRecord = {"version": None, "settings": {}}
 

@@ -1,12 +1,16 @@
 """The base of embedded engines, which keep values under keys: compiled in, or a library of the host."""
 
-from collections.abc import Mapping
-from typing import ClassVar
+from __future__ import annotations
 
-from dbdyno.contract import StoreDocument
+from collections.abc import Mapping
+from typing import TYPE_CHECKING, ClassVar
+
 from dbdyno.experiment.workloads import ADD, DELETE, FIND_UNIQUE, GET, GET_MANY, INSERT, PUT, SUM, UPDATE
 from dbdyno.systems.base import Durability
 from dbdyno.systems.embedded.embedded import Embedded
+
+if TYPE_CHECKING:
+    from dbdyno.contract import StoreDocument
 
 
 class Engine(Embedded):

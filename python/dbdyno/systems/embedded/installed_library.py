@@ -1,15 +1,19 @@
 """The base of embedded stores whose C library is installed on the host; the load client loads it on opening."""
 
+from __future__ import annotations
+
 from ctypes.util import find_library
 from functools import cache
-from typing import ClassVar
+from typing import TYPE_CHECKING, ClassVar
 
-from dbdyno.contract import StoreDocument
 from dbdyno.errors import UserError
 from dbdyno.experiment.system_spec import SystemSpec
 from dbdyno.experiment.workloads import SCAN
 from dbdyno.systems.embedded.embedded import Settings
 from dbdyno.systems.embedded.engine import Engine
+
+if TYPE_CHECKING:
+    from dbdyno.contract import StoreDocument
 
 BUCKETS_PER_ROW = 2
 """A hash's buckets, unless a setting says otherwise: with fewer than one a row every get follows a chain."""

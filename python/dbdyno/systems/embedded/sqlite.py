@@ -1,9 +1,10 @@
 """SQLite, inside the load client."""
 
-from collections.abc import Mapping
-from typing import ClassVar
+from __future__ import annotations
 
-from dbdyno.contract import StoreDocument
+from collections.abc import Mapping
+from typing import TYPE_CHECKING, ClassVar
+
 from dbdyno.experiment.workloads import ANALYSE, COPY, OPERATIONS, PARTITION
 from dbdyno.systems.analyst import Analyst
 from dbdyno.systems.base import Durability
@@ -11,6 +12,9 @@ from dbdyno.systems.copier import Copier
 from dbdyno.systems.embedded.embedded import Embedded
 from dbdyno.systems.embedded.sqlite_analyst import SQLiteAnalyst
 from dbdyno.systems.embedded.sqlite_copier import TOOLS, SQLiteCopier
+
+if TYPE_CHECKING:
+    from dbdyno.contract import StoreDocument
 
 
 class SQLite(Embedded):

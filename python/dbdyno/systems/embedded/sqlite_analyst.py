@@ -1,15 +1,19 @@
 """A whole table in SQLite, through Python's own module of it."""
 
+from __future__ import annotations
+
 import csv
 import sqlite3
 from collections.abc import Sequence
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from dbdyno.analytics.table import Table
-from dbdyno.contract import JsonObject
 from dbdyno.errors import RunFailed, UserError
 from dbdyno.systems.analyst import Analyst
+
+if TYPE_CHECKING:
+    from dbdyno.contract import JsonObject
 
 _TYPES = {"integer": "INTEGER", "tiny": "INTEGER"}
 _SYNCHRONOUS = ("off", "normal", "full", "extra")

@@ -6,11 +6,9 @@ import re
 from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any, ClassVar
 
-from dbdyno.contract import StoreDocument
 from dbdyno.errors import UserError, did_you_mean
 from dbdyno.experiment.system_spec import SystemSpec
 from dbdyno.experiment.workloads import DELETE, EXPIRE, FIND_UNIQUE, GET, GET_MANY, PUT, UPDATE
-from dbdyno.results.json_types import ServerStated
 from dbdyno.systems.actions import OUTAGES
 from dbdyno.systems.answers import Answer
 from dbdyno.systems.base import Durability, Launch, Room, numbers_of
@@ -27,6 +25,9 @@ from dbdyno.systems.space import Space, Storage
 
 if TYPE_CHECKING:
     import pymemcache
+
+    from dbdyno.contract import StoreDocument
+    from dbdyno.results.json_types import ServerStated
 else:
     pymemcache = LaterModule("pymemcache")
 

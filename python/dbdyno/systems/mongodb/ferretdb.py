@@ -1,14 +1,15 @@
 """FerretDB: the MongoDB protocol over SQLite or over its own PostgreSQL, both started privately."""
 
+from __future__ import annotations
+
 import json
 from dataclasses import replace
 from pathlib import Path
-from typing import ClassVar
+from typing import TYPE_CHECKING, ClassVar
 from urllib.parse import quote
 
 from dbdyno.errors import UserError
 from dbdyno.experiment.system_spec import SystemSpec
-from dbdyno.results.json_types import ServerStated
 from dbdyno.systems.base import Durability, Launch
 from dbdyno.systems.embedded.sqlite import durability_of
 from dbdyno.systems.mongodb.mongodb import UNACKNOWLEDGED, MongoServer
@@ -19,6 +20,9 @@ from dbdyno.systems.probe import Probe
 from dbdyno.systems.running.endpoint import Endpoint
 from dbdyno.systems.running.process import PrivateDirectory, ServerProcess
 from dbdyno.systems.space import Storage
+
+if TYPE_CHECKING:
+    from dbdyno.results.json_types import ServerStated
 
 BACKENDS = ("sqlite", "postgresql")
 PRAGMAS = {

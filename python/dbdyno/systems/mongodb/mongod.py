@@ -1,13 +1,14 @@
 """MongoDB, started privately from where its program is: a replica set of one member, with one write concern for all."""
 
+from __future__ import annotations
+
 import re
 from collections.abc import Mapping
 from dataclasses import replace
 from pathlib import Path
-from typing import ClassVar
+from typing import TYPE_CHECKING, ClassVar
 
 from dbdyno.errors import UserError
-from dbdyno.results.json_types import ServerStated
 from dbdyno.systems.answers import Answer
 from dbdyno.systems.base import Durability, Launch, Room
 from dbdyno.systems.builds.config import paths
@@ -18,6 +19,9 @@ from dbdyno.systems.running.endpoint import CONNECT_TIMEOUT_S, Endpoint
 from dbdyno.systems.running.process import PrivateDirectory, ServerProcess, find_program
 from dbdyno.systems.settings import PRIVATE, without_secrets
 from dbdyno.systems.space import Storage
+
+if TYPE_CHECKING:
+    from dbdyno.results.json_types import ServerStated
 
 CONCERNS: Mapping[str, Answer] = {
     "majority": {"w": "majority"},

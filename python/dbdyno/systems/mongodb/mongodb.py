@@ -1,11 +1,12 @@
 """Servers of the MongoDB protocol: what they have in common, and somebody else's, attached by URL."""
 
+from __future__ import annotations
+
 from collections.abc import Mapping
 from dataclasses import replace
 from importlib import import_module
-from typing import Any, ClassVar
+from typing import TYPE_CHECKING, Any, ClassVar
 
-from dbdyno.contract import JsonObject, StoreDocument
 from dbdyno.errors import RunFailed, UserError
 from dbdyno.experiment.password import VARIABLE as PASSWORD_VARIABLE
 from dbdyno.experiment.system_spec import SystemSpec
@@ -22,7 +23,6 @@ from dbdyno.experiment.workloads import (
     SUM,
     UPDATE,
 )
-from dbdyno.results.json_types import ServerStated
 from dbdyno.systems.answers import Answer
 from dbdyno.systems.base import Durability
 from dbdyno.systems.mongodb.no_answer import NoAnswer
@@ -30,6 +30,10 @@ from dbdyno.systems.probe import Probe
 from dbdyno.systems.running.endpoint import CONNECT_TIMEOUT_S, Unreached, endpoint_of, refuse_server_settings
 from dbdyno.systems.running.server import Server
 from dbdyno.systems.settings import without_secrets
+
+if TYPE_CHECKING:
+    from dbdyno.contract import JsonObject, StoreDocument
+    from dbdyno.results.json_types import ServerStated
 
 COMMANDS = ("find", "insert", "update", "delete", "aggregate", "count", "getMore")
 """Commands whose number is read before and after a trial."""

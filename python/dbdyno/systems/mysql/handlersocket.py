@@ -1,10 +1,11 @@
 """HandlerSocket: a private MariaDB with the plugin that reads and writes its rows past the SQL layer."""
 
+from __future__ import annotations
+
 import secrets as random_secrets
 from pathlib import Path
-from typing import ClassVar
+from typing import TYPE_CHECKING, ClassVar
 
-from dbdyno.contract import StoreDocument
 from dbdyno.errors import UserError
 from dbdyno.experiment.system_spec import SystemSpec
 from dbdyno.experiment.workloads import OPERATIONS, PUT, TRANSACTION
@@ -12,6 +13,9 @@ from dbdyno.systems.base import Launch
 from dbdyno.systems.mysql.mariadb import PLUGIN_FOLDERS, MariaDB
 from dbdyno.systems.running.ports import free_port
 from dbdyno.systems.running.process import PrivateDirectory
+
+if TYPE_CHECKING:
+    from dbdyno.contract import StoreDocument
 
 PLUGIN = "handlersocket.so"
 READ_PORT, WRITE_PORT = "handlersocket_port", "handlersocket_port_wr"

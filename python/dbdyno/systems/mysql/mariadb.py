@@ -8,12 +8,10 @@ from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, ClassVar
 
-from dbdyno.contract import StoreDocument
 from dbdyno.errors import UserError
 from dbdyno.experiment.password import VARIABLE as PASSWORD_VARIABLE
 from dbdyno.experiment.system_spec import SystemSpec
 from dbdyno.experiment.workloads import ANALYSE, COPY, GET_MANY, OPERATIONS, SYSBENCH, TRANSACTION
-from dbdyno.results.json_types import ServerStated
 from dbdyno.systems.actions import OUTAGES, Actions
 from dbdyno.systems.analyst import Analyst
 from dbdyno.systems.base import LOOPBACK, Durability, Launch, Room, numbers_of
@@ -50,6 +48,9 @@ from dbdyno.systems.witness import Versions, Witness
 if TYPE_CHECKING:
     import pymysql
     from pymysql.constants import CR, ER
+
+    from dbdyno.contract import StoreDocument
+    from dbdyno.results.json_types import ServerStated
 else:
     pymysql = LaterModule("pymysql")
     CR, ER = LaterModule("pymysql.constants.CR"), LaterModule("pymysql.constants.ER")

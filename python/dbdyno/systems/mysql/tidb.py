@@ -9,7 +9,6 @@ from typing import TYPE_CHECKING, ClassVar
 from dbdyno.errors import UserError
 from dbdyno.experiment.system_spec import SystemSpec
 from dbdyno.experiment.workloads import OPERATIONS, SYSBENCH
-from dbdyno.results.json_types import ServerStated
 from dbdyno.systems.actions import Actions
 from dbdyno.systems.base import Durability, Launch, numbers_of
 from dbdyno.systems.builds.build import Build
@@ -28,6 +27,8 @@ from dbdyno.systems.settings import check
 
 if TYPE_CHECKING:
     import pymysql
+
+    from dbdyno.results.json_types import ServerStated
 else:
     pymysql = LaterModule("pymysql")
 

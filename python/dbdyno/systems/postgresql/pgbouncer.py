@@ -7,10 +7,8 @@ import secrets as random_secrets
 import subprocess
 from typing import TYPE_CHECKING, ClassVar
 
-from dbdyno.contract import StoreDocument
 from dbdyno.errors import RunFailed, UserError
 from dbdyno.experiment.system_spec import SystemSpec
-from dbdyno.results.json_types import ServerStated
 from dbdyno.systems.answers import Answer
 from dbdyno.systems.base import Durability, Launch, numbers_of
 from dbdyno.systems.later import LaterModule
@@ -21,6 +19,9 @@ from dbdyno.systems.settings import PRIVATE, check
 
 if TYPE_CHECKING:
     import psycopg
+
+    from dbdyno.contract import StoreDocument
+    from dbdyno.results.json_types import ServerStated
 else:
     psycopg = LaterModule("psycopg")
 

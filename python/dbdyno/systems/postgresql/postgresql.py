@@ -12,13 +12,11 @@ from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, ClassVar
 
-from dbdyno.contract import StoreDocument
 from dbdyno.errors import UserError
 from dbdyno.experiment.password import VARIABLE as PASSWORD_VARIABLE
 from dbdyno.experiment.system_spec import SystemSpec
 from dbdyno.experiment.workloads import ANALYSE, COPY, OPERATIONS, SYSBENCH
 from dbdyno.leftovers.shared_memory import remove_shared_memory
-from dbdyno.results.json_types import ServerStated
 from dbdyno.systems.actions import OUTAGES, Actions
 from dbdyno.systems.analyst import Analyst
 from dbdyno.systems.answers import Answer
@@ -51,6 +49,9 @@ from dbdyno.systems.space import Storage
 
 if TYPE_CHECKING:
     import psycopg
+
+    from dbdyno.contract import StoreDocument
+    from dbdyno.results.json_types import ServerStated
 else:
     psycopg = LaterModule("psycopg")
 

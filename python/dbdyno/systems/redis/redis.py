@@ -9,12 +9,10 @@ from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, ClassVar
 
-from dbdyno.contract import StoreDocument
 from dbdyno.errors import UserError
 from dbdyno.experiment.password import VARIABLE as PASSWORD_VARIABLE
 from dbdyno.experiment.system_spec import SystemSpec
 from dbdyno.experiment.workloads import ADD, DELETE, EXPIRE, FIND_UNIQUE, GET, GET_MANY, INSERT, PUT, SUM, UPDATE
-from dbdyno.results.json_types import ServerStated
 from dbdyno.systems.actions import OUTAGES
 from dbdyno.systems.answers import Answer
 from dbdyno.systems.base import Durability, Launch, numbers_of
@@ -38,6 +36,9 @@ from dbdyno.systems.space import Space, Storage
 
 if TYPE_CHECKING:
     import redis
+
+    from dbdyno.contract import StoreDocument
+    from dbdyno.results.json_types import ServerStated
 else:
     redis = LaterModule("redis")
 

@@ -1,15 +1,16 @@
 """The base of the systems that are servers, whether dbdyno starts them or not."""
 
+from __future__ import annotations
+
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from dataclasses import replace
 from pathlib import Path
 from socket import AF_INET, AF_UNIX, socket
-from typing import ClassVar
+from typing import TYPE_CHECKING, ClassVar
 
 from dbdyno.errors import BuildReplaced, RunFailed, UserError
 from dbdyno.experiment.system_spec import SystemSpec
-from dbdyno.results.json_types import OriginStated
 from dbdyno.systems.base import LOOPBACK, Launch, NamedProcess, System
 from dbdyno.systems.builds.build import Build, find_build
 from dbdyno.systems.builds.config import Config, read_config
@@ -19,6 +20,9 @@ from dbdyno.systems.packages.catalogue import PACKAGES
 from dbdyno.systems.running.endpoint import Endpoint
 from dbdyno.systems.running.ports import free_port
 from dbdyno.systems.running.process import PrivateDirectory, ServerProcess, find_program
+
+if TYPE_CHECKING:
+    from dbdyno.results.json_types import OriginStated
 
 
 class Server(System):
@@ -230,7 +234,7 @@ class Server(System):
         return {self.server_name: self.endpoint.socket} if self.endpoint.socket else {}
 
     def origins(self) -> dict[str, OriginStated]:
-        origin = OriginStated()
+        origin: OriginStated = {}
         if self.build:
             origin["build"] = self.build.describe()
         if self.config:
