@@ -108,6 +108,39 @@ def test_a_picture_has_each_system_and_its_mark(figures: Figures, tmp_path: Path
     assert drawn.endswith(f"<!-- kept.json {figures('declared').digest(kept)} -->\n")
 
 
+def swept() -> dict[str, Any]:
+    """Return a run of three versions and another product, whose cells name the first on either side."""
+    labels = ("mysql@5.5", "mysql@5.6", "mysql@8.0", "mariadb")
+    cells = [
+        {"workload": "oltp", "clients": 16, "baseline": {"label": baseline}, "candidate": {"label": candidate}}
+        | {"ratio": ratio, "low": low, "high": high}
+        for baseline, candidate, ratio, low, high in (
+            ("mysql@5.5", "mysql@5.6", 1.25, 1.2, 1.3),
+            ("mysql@8.0", "mysql@5.5", 2.0, 1.6, 2.5),
+            ("mysql@5.6", "mysql@8.0", 0.4, 0.3, 0.5),
+            ("mysql@5.5", "mariadb", 1.1, None, None),
+        )
+    ]
+    command = "dbdyno run oltp --system mysql@5.5..8.0 --system mariadb --clients 16"
+    trials = [TRIAL | {"label": label} for label in labels]
+    return {"command": command, "comparison": {"cells": cells}, "trials": trials}
+
+
+def test_versions_are_relative_to_the_first_whichever_side_a_cell_names_it_on(figures: Figures) -> None:
+    assert figures("tables").BLOCKS["versions"](None, swept()).splitlines() == [
+        "| Load | `mysql@5.5` | `mysql@5.6` | `mysql@8.0` | `mariadb` |",
+        "|---|---:|---:|---:|---:|",
+        "| `oltp, 16 clients` | 1 | 1.25 [1.2 to 1.3] | 0.5 [0.4 to 0.625] | – |",
+    ]
+
+
+def test_a_picture_of_versions_has_a_line_for_each_load(figures: Figures, tmp_path: Path) -> None:
+    (tmp_path / "kept.json").write_text("{}")
+    drawn = figures("picture").draw(swept(), tmp_path / "kept.json", "versions")
+    assert all(f"{label}</text>" in drawn for label in ("mysql@5.6", "mariadb", "oltp, 16 clients"))
+    assert "throughput relative to mysql@5.5</text>" in drawn
+
+
 def test_the_headline_has_the_ratio_of_each_other_system(figures: Figures) -> None:
     ratio = {"ratio": 0.512, "low": 0.5, "high": 0.525, "verdict": "slower"}
     answer = {"sentence": "redis was fastest.", "leader": "redis", "ratios": {"lmdb": ratio}}

@@ -17,7 +17,8 @@ class Figures:
         name: its name in results/ and in the blocks of pages.
         command: the words of the command, from `dbdyno` on.
         once: why one trial a cell is enough; empty if the run repeats.
-        picture: path of the plot of throughput against clients, from the root; empty if there is none.
+        picture: path of its plot, from the root; empty if there is none.
+        draws: what the plot shows: throughput against `clients`, or `versions` relative to the first.
         classic: the published experiment that it repeats, and its author's question; empty if there is none.
         then: the published answer.
         pairs: two systems each, by label: today's answer is the ratio of the first to the second. Empty: the headline.
@@ -27,6 +28,7 @@ class Figures:
     command: tuple[str, ...]
     once: str = ""
     picture: str = ""
+    draws: str = "clients"
     classic: str = ""
     then: str = ""
     pairs: tuple[tuple[str, str], ...] = ()

@@ -1,4 +1,4 @@
-"""The picture of a documented run: throughput against clients, as SVG."""
+"""The picture of a documented run, as SVG: throughput against clients, or versions relative to the first."""
 
 import io
 from collections.abc import Mapping
@@ -10,31 +10,57 @@ from matplotlib import rc_context
 from matplotlib.figure import Figure
 from matplotlib.ticker import FuncFormatter
 from scripts.figures.declared import digest
+from scripts.figures.relative import relative, systems_of
 
 COLOURS = ("#0072b2", "#d55e00", "#009e73", "#cc79a7", "#e69f00", "#56b4e9", "#7a5195", "#555555")
 """The palette of Okabe and Ito, which colour-blind readers can tell apart, and two more."""
 
+MARKERS = "o^sDvPX*"
 
-def draw(run: Mapping[str, Any], kept: Path) -> str:
-    """Return the plot of a run's summary, the median of repetitions as a line and their range as a band."""
+
+def draw(run: Mapping[str, Any], kept: Path, draws: str = "clients") -> str:
+    """Return the plot of a run's summary, marked with the summary's sum."""
     with rc_context({"svg.fonttype": "none", "svg.hashsalt": "dbdyno", "font.family": "sans-serif"}):
         figure = Figure(figsize=(8, 4.2))
         axes = figure.subplots()
-        labels = dict.fromkeys(trial["label"] for trial in run["trials"])
-        for number, label in enumerate(labels):
-            _line(axes, label, COLOURS[number % len(COLOURS)], "o^sDvPX*"[number % 8], run)
-        clients = sorted({trial["clients"] for trial in run["trials"]})
-        axes.set_xscale("log", base=2)
-        axes.set_xticks(clients, [str(count) for count in clients])
-        axes.minorticks_off()
-        axes.set(xlabel="clients", ylabel="transactions per second", ylim=(0, None))
-        axes.yaxis.set_major_formatter(FuncFormatter(lambda value, _: f"{value:,.0f}"))
+        {"clients": _clients, "versions": _versions}[draws](axes, run)
         axes.spines[["top", "right"]].set_visible(False)
         axes.grid(axis="y", alpha=0.3)
         axes.legend(frameon=False, fontsize=8, loc="center left", bbox_to_anchor=(1, 0.5))
         text = io.StringIO()
         figure.savefig(text, format="svg", bbox_inches="tight", facecolor="white", metadata={"Date": None})
     return text.getvalue().rstrip() + f"\n<!-- {kept.name} {digest(kept)} -->\n"
+
+
+def _clients(axes: Any, run: Mapping[str, Any]) -> None:
+    """Draw throughput against clients: the median of repetitions as a line, and their range as a band."""
+    labels = dict.fromkeys(trial["label"] for trial in run["trials"])
+    for number, label in enumerate(labels):
+        _line(axes, label, COLOURS[number % len(COLOURS)], MARKERS[number % len(MARKERS)], run)
+    clients = sorted({trial["clients"] for trial in run["trials"]})
+    axes.set_xscale("log", base=2)
+    axes.set_xticks(clients, [str(count) for count in clients])
+    axes.minorticks_off()
+    axes.set(xlabel="clients", ylabel="transactions per second", ylim=(0, None))
+    axes.yaxis.set_major_formatter(FuncFormatter(lambda value, _: f"{value:,.0f}"))
+
+
+def _versions(axes: Any, run: Mapping[str, Any]) -> None:
+    """Draw the ratio of each system to the first with its 95 % interval, a line for each load."""
+    systems = systems_of(run)
+    rows = relative(run)
+    for number, ((workload, clients), row) in enumerate(rows.items()):
+        there = [name for name in systems[1:] if name in row]
+        ratios = [row[name].ratio for name in there]
+        below = [0.0, *(row[name].ratio - row[name].low for name in there)]
+        above = [0.0, *(row[name].high - row[name].ratio for name in there)]
+        # Beside each other, so that no interval hides another.
+        places = [systems.index(name) + 0.06 * (number - (len(rows) - 1) / 2) for name in (systems[0], *there)]
+        label = f"{workload}, {clients} client{'s' * (clients > 1)}"
+        style = {"color": COLOURS[number % len(COLOURS)], "marker": MARKERS[number % len(MARKERS)], "capsize": 3}
+        axes.errorbar(places, [1.0, *ratios], yerr=[below, above], label=label, **style)
+    axes.set_xticks(range(len(systems)), systems)
+    axes.set(ylabel=f"throughput relative to {systems[0]}", ylim=(0, None))
 
 
 def _line(axes: Any, label: str, colour: str, marker: str, run: Mapping[str, Any]) -> None:

@@ -5,6 +5,7 @@ from time import gmtime, strftime
 from typing import Any
 
 from scripts.figures.declared import Figures
+from scripts.figures.relative import Relative, relative, systems_of
 from scripts.reference.markdown import code, prose, table
 
 from dbdyno.verdict.limits import noun_of
@@ -128,6 +129,20 @@ def headline(figures: Figures, run: Document) -> str:
     return f"{prose(answer['sentence'])}\n\n{against}" if rows else prose(answer["sentence"])
 
 
+def versions(figures: Figures, run: Document) -> str:
+    """Return throughput of each system relative to the first, at each load, with the 95 % interval."""
+    systems = systems_of(run)
+    rows = [
+        (f"{workload}, {clients} client{'s' * (clients > 1)}", "1", *(_relative(row.get(name)) for name in systems[1:]))
+        for (workload, clients), row in relative(run).items()
+    ]
+    return _figures(("Load", *map(code, systems)), rows, left=1)
+
+
+def _relative(cell: Relative | None) -> str:
+    return f"{three(cell.ratio)} [{three(cell.low)} to {three(cell.high)}]" if cell else "–"
+
+
 BLOCKS: dict[str, Block] = {
     "measured": measured,
     "headline": headline,
@@ -137,6 +152,7 @@ BLOCKS: dict[str, Block] = {
     "ratios": ratios,
     "options": options,
     "warm-ups": warm_ups,
+    "versions": versions,
 }
 
 

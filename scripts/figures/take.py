@@ -38,7 +38,7 @@ def picture(root: Path, figures: Figures) -> None:
     """Draw the picture of kept figures, if they have one."""
     if figures.picture:
         kept = root / figures.result
-        drawn = draw(json.loads(kept.read_text(encoding="utf-8")), kept)
+        drawn = draw(json.loads(kept.read_text(encoding="utf-8")), kept, figures.draws)
         (root / figures.picture).write_text(drawn, encoding="utf-8")
 
 
