@@ -13,6 +13,7 @@ mod mongodb;
 mod mysql;
 mod postgres;
 mod redis;
+mod tokyotyrant;
 
 /// A decoder's name, which is its folder's in `corpus/`, and what panics if the decoder breaks a promise.
 pub type Decoder = (&'static str, fn(&[u8]));
@@ -44,6 +45,8 @@ pub const DECODERS: &[Decoder] = &[
     ("postgres_text", postgres::text_answer),
     ("redis_command", redis::command),
     ("redis_reply", redis::reply),
+    ("tokyotyrant_answer", tokyotyrant::answer),
+    ("tokyotyrant_request", tokyotyrant::request),
 ];
 
 /// Every prefix of longer inputs would take a second.

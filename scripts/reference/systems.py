@@ -47,6 +47,7 @@ ENTRIES = (
     Entry("Redis", "redis", "redis"),
     Entry("Valkey", "valkey", "redis"),
     Entry("MongoDB", "mongodb", "mongodb"),
+    Entry("Tokyo Tyrant", "tokyotyrant?type=table", "tokyotyrant"),
     Entry("FerretDB", "ferretdb", "ferretdb"),
     Entry("Cassandra", "cassandra", "cassandra"),
     Entry("SQLite", "sqlite", "sqlite"),

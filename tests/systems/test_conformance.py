@@ -31,8 +31,10 @@ BY_OTHER_WAYS = ("mariadb?protocol=text", "mariadb?access=handler")
 SPIDER = "mariadb?engine=Spider"
 FORGETFUL_ON_SOCKET = ("redis?connect=socket", "memcached?connect=socket")
 ON_SOCKET = ("mariadb?connect=socket", "postgresql?connect=socket", *FORGETFUL_ON_SOCKET)
+BUILT_BY_HAND = () if missing(parse_system("tokyotyrant")) else ("tokyotyrant",)
+"""Servers that no registry has, on a host that has them."""
 SERVERS = (
-    *("mariadb", "handlersocket", "postgresql", "redis", "memcached"),
+    *("mariadb", "handlersocket", "postgresql", "redis", "memcached", *BUILT_BY_HAND),
     *(*SMALL_VERSIONS, *ENCRYPTED, *ON_SOCKET, *BY_OTHER_WAYS, SPIDER, *LARGE_SERVERS),
 )
 IN_SETTINGS = (
@@ -52,7 +54,8 @@ ENGINES = ("mariadb?engine=RocksDB", "mariadb?engine=MyISAM", "mariadb?engine=Ar
 STORES = (*SERVERS, *ENGINES, "sqlite", *IN_SETTINGS, *AS_THEY_ARE, "cache-aside(memcached, postgresql)")
 IN_WORDS = ("denied", "authentication failed", "incorrect", "WRONGPASS", "unauth")
 """How servers say that a password is wrong."""
-WITHOUT_PASSWORDS = ("memcached", "memcached?connect=socket", "ferretdb", "ferretdb?backend=postgresql")
+FERRETDB = ("ferretdb", "ferretdb?backend=postgresql")
+WITHOUT_PASSWORDS = ("memcached", "memcached?connect=socket", *FERRETDB, *BUILT_BY_HAND)
 CASES = {
     "game": {},
     "secondary-get": {},
@@ -75,7 +78,7 @@ node of a cluster is given what the others have; another server would have a cer
 its socket elsewhere; Spider's backends go on running."""
 FORGETFUL = ("redis?tls=on", *FORGETFUL_ON_SOCKET)
 """Those of them that have nothing left of what was in memory."""
-LOSES_ADDITIONS = ("ferretdb", "ferretdb?backend=postgresql", "mariadb?engine=Mroonga")
+LOSES_ADDITIONS = (*FERRETDB, "mariadb?engine=Mroonga")
 """Servers that lose additions to one row which several clients make at once, as docs/systems/ferretdb.md says."""
 UNCOUNTED = ("memcached", "memcached?connect=socket")
 """Stores that cannot say how many rows they have."""

@@ -41,6 +41,7 @@ mod sql_writes;
 mod sqlite;
 mod store;
 mod store_config;
+mod tokyotyrant;
 mod values;
 
 use std::ops::Range;

@@ -13,6 +13,7 @@ macro_rules! stores {
             Sqlite = crate::sqlite::SqliteConfig;
             Embedded = crate::engines::EngineConfig;
             Cassandra = crate::cassandra::CassandraConfig;
+            Tokyotyrant = crate::tokyotyrant::TokyotyrantConfig;
         }
     };
 }

@@ -12,6 +12,7 @@ pub mod mongodb;
 pub mod mysql;
 pub mod postgres;
 pub mod redis;
+pub mod tokyotyrant;
 mod value;
 
 pub use decimal::write_scaled;

@@ -23,7 +23,7 @@ from dbdyno.experiment.workloads import DELETE, GET_ELSEWHERE, SCAN, SQL
 from dbdyno.results.write import AGAIN
 from dbdyno.systems.running.guard import Guard
 
-NULL_PROTOCOLS = ("mysql", "postgres", "redis", "memcached", "mongodb", "cassandra", "handlersocket")
+NULL_PROTOCOLS = ("mysql", "postgres", "redis", "memcached", "mongodb", "cassandra", "handlersocket", "tokyotyrant")
 """The kinds of store that a null server can stand for: those reached over the network (docs/contract.md, Stores)."""
 LISTEN_TIMEOUT_S = 30.0
 """Time that a null server is given until it listens."""
@@ -82,6 +82,8 @@ def _unanswered(workload: WorkloadSpec) -> str | None:
 
 def _unspoken(store: StoreDocument) -> str | None:
     """Return that a store is reached by what null servers do not speak, or None; without TLS the ceiling is higher."""
+    if store.get("layout") == "columns":
+        return "null servers keep no records with columns"
     parts = [store[part] for part in _PARTS if isinstance(store.get(part), Mapping)] + store.get("nodes", [])
     if store.get("tls") or any(map(_unspoken, parts)):
         return "null servers have no TLS"

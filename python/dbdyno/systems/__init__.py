@@ -14,6 +14,7 @@ from dbdyno.systems import (
     mysql,
     postgresql,
     redis,
+    tokyotyrant,
 )
 from dbdyno.systems.base import System
 from dbdyno.systems.foreign_server import asked_in_child
@@ -21,10 +22,8 @@ from dbdyno.systems.packages.cache import installed
 from dbdyno.systems.packages.install import find_package
 from dbdyno.systems.packages.package import Package
 
-_FAMILIES = tuple(
-    folder.FAMILY
-    for folder in (mysql, postgresql, memcached, redis, mongodb, cassandra, embedded, analytic, arrangements)
-)
+_FOLDERS = (mysql, postgresql, memcached, redis, mongodb, tokyotyrant, cassandra, embedded, analytic, arrangements)
+_FAMILIES = tuple(folder.FAMILY for folder in _FOLDERS)
 SYSTEMS: dict[str, type[System]] = {system.name: system for family in _FAMILIES for system in family.systems}
 """The systems that dbdyno can start, by name."""
 ATTACHED: dict[str, type[System]] = {

@@ -10,6 +10,7 @@ mod mongodb;
 mod mysql;
 mod postgres;
 mod redis;
+mod tokyotyrant;
 
 use std::io;
 use std::path::PathBuf;
@@ -72,6 +73,7 @@ protocols! {
     mongodb::Mongodb,
     cassandra::Cassandra,
     handlersocket::Handlersocket,
+    tokyotyrant::Tokyotyrant,
 }
 
 /// A week: the null server waits for its clients, not they for it.

@@ -1,0 +1,6 @@
+"""Tokyo Tyrant."""
+
+from dbdyno.systems.base import Family
+from dbdyno.systems.tokyotyrant.tokyotyrant import TokyoTyrant
+
+FAMILY = Family((TokyoTyrant,))
