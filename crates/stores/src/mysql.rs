@@ -19,7 +19,7 @@ use crate::network::{
     Endpoint, Exchange, MOST_LOGIN_MESSAGES, endless_login, event_loop, while_logging_in, without_tls,
 };
 use crate::params::param;
-use crate::sql::control;
+use crate::sql::mysql_control;
 use crate::sql_writes::{ParamWrites, sql_writes};
 use crate::store_config::OpenStore;
 use backends::Backends;
@@ -278,7 +278,7 @@ impl Session for MysqlSession {
         }
         let operation = self.schema.steps[step].operation;
         self.is_open = matches!(operation, Operation::Begin { .. });
-        self.query(control(operation)).await.map(drop)
+        self.query(mysql_control(&self.schema, operation)).await.map(drop)
     }
 
     /// A connection that ends without this is counted as aborted, and may be logged.

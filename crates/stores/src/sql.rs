@@ -116,6 +116,16 @@ pub fn control(operation: Operation) -> &'static str {
     }
 }
 
+/// The same in MySQL and MariaDB. MySQL 5.5 has no transactions that only read: in a mix, where that is no more than a hint, it begins
+/// ordinary ones. If all transactions only read, that is what is measured, and MySQL 5.5 refuses it.
+pub fn mysql_control(schema: &Schema, operation: Operation) -> &'static str {
+    let is_mix = || schema.steps.iter().any(|step| step.operation == Operation::Begin { read_only: false });
+    match operation {
+        Operation::Begin { read_only: true } if is_mix() => "START TRANSACTION /*!50605 READ ONLY */",
+        other => control(other),
+    }
+}
+
 /// The statement of a step, with `?` for each parameter. An update has the versioned columns in order and then the key, an
 /// addition the number and then the key, an insertion all columns in order.
 pub fn statement(schema: &Schema, step: &Step, dialect: Dialect) -> String {
@@ -223,6 +233,14 @@ mod tests {
             "SELECT COUNT(sid) FROM dbdyno_bm INDEXED BY dbdyno_bm_sid"
         );
         assert_eq!(last_key(&table), "SELECT MAX(id) FROM dbdyno_bm");
+        let begins = |steps: &[bool]| {
+            let begin = |&read_only: &bool| Step::new("begin", Operation::Begin { read_only });
+            let steps = steps.iter().map(begin).collect();
+            let schema = Schema { tables: vec![], steps, statements: vec![], rows: 1 };
+            mysql_control(&schema, Operation::Begin { read_only: true })
+        };
+        assert_eq!(begins(&[true]), "START TRANSACTION READ ONLY");
+        assert_eq!(begins(&[false, true]), "START TRANSACTION /*!50605 READ ONLY */");
         let named = Statement::new("SELECT sid FROM {bm} WHERE sid > ?", &[Kind::Int], &[Kind::Int]);
         let schema = Schema { tables: vec![table], steps: vec![], statements: vec![named], rows: 1 };
         let statements = [

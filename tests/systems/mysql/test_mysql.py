@@ -80,6 +80,16 @@ def test_what_was_loaded_is_kept_and_started_from_again(name, launch):
             shutil.rmtree(kept)
 
 
+@pytest.mark.parametrize("name", EACH)
+def test_a_mix_has_transactions_that_only_read_if_the_version_knows_them(started, name):
+    server, phases = started(name), ["prepare", "load", "run", "verify", "cleanup"]
+    mix = execute(server, "smallbank", phases)
+    assert mix.status == 0 and mix.of("total")[0]["operations"]["begin_read_only"]["completed"]
+    assert "server" not in mix.errors() and all(check["ok"] is not False for check in mix.of("check"))
+    alone = execute(server, "trx-lifecycle", phases, options={"transaction": "read-only"})
+    assert ("server" in alone.errors()) == (name == "mysql@5.5")
+
+
 def test_a_version_that_is_not_there_is_said_with_how_to_get_it(tmp_path, monkeypatch):
     monkeypatch.setenv(CACHE_VARIABLE, str(tmp_path))
     assert missing(parse_system("mysql@5.6")) == (
