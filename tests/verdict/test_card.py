@@ -128,7 +128,7 @@ def test_a_cache_that_is_being_filled_is_not_too_small(run):
     [
         (400.0, 0.8, None, "400/s reached the device, 2,000 µs each"),
         (4000.0, 0.02, "flush in doubt", "a flush took 5 µs"),
-        (0.0, 0.0, "flush in doubt", "received 0.0 flushes/s, group commit needs at least"),
+        (0.0, 0.0, "flush in doubt", "received 0.0 flushes/s, but group commit needs at least"),
         (None, None, None, "whether flushes reach the device was not observed"),
     ],
 )

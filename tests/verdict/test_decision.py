@@ -136,7 +136,7 @@ def test_a_figure_near_the_ceiling_alone_is_no_sign_of_the_client():
     said = decision_of(trial(answers, client_ceiling_per_s=1250.0, **REDIS))
     assert said.limit == "unexplained"
     said = decision_of(trial(answers, client_ceiling_per_s=1250.0, cpu_s=1.6, **REDIS))
-    assert said.limit == "client" and "it reached 80% of the 1,250/s its client reaches" in said.signs[0]
+    assert said.limit == "client" and "it reached 80% of the 1,250/s that its client reaches" in said.signs[0]
 
 
 def test_a_client_that_is_held_back_queues_its_requests_in_bursts():

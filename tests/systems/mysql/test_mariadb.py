@@ -93,7 +93,7 @@ def test_an_account_of_the_hosts_user_lets_in_that_user_alone(started):
     mariadb._query("FLUSH PRIVILEGES")
     urls = [f"mysql://{user}@/dbdyno?socket={mariadb.endpoint.socket}" for user in (me, "somebody_else")]
     assert rows_read(started(urls[0])) > 0
-    with pytest.raises(UserError, match="run dbdyno as that one, or name an account with a password"):
+    with pytest.raises(UserError, match="run dbdyno as that user, or name an account with a password"):
         started(urls[1])
 
 
