@@ -5,7 +5,7 @@ from dataclasses import replace
 import pytest
 
 from dbdyno.conduct import hosts_ready as hosts_ready_module
-from dbdyno.conduct.hosts_ready import CLIENT_BYTES, hosts_ready
+from dbdyno.conduct.hosts_ready import CLIENT_BYTES, check_hosts
 from dbdyno.conduct.lineup import build_lineup
 from dbdyno.conduct.resolve import Resolved
 from dbdyno.errors import UserError
@@ -24,7 +24,8 @@ def ready(members, clients=2, **keys):
     """Check the hosts of an experiment; the crew is not asked for anything."""
     asked = experiment(hosts=TABLE, clients=[clients], **({"system": "redis://10.0.0.9"} | keys)).experiment
     resolved = Resolved(list(asked.system), [], build_lineup(asked, asked.system))
-    return asked, hosts_ready(asked, resolved, None, members)
+    check_hosts(asked, resolved, None, members)
+    return asked, resolved
 
 
 @pytest.fixture

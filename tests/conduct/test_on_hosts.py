@@ -9,7 +9,7 @@ import sys
 import pytest
 
 from dbdyno.conduct.lineup import build_lineup
-from dbdyno.conduct.on_hosts import FOLDER, refuse
+from dbdyno.conduct.on_hosts import refuse
 from dbdyno.conduct.preparation import describe_system
 from dbdyno.conduct.trial import Prepared, run_trial
 from dbdyno.errors import UserError
@@ -17,6 +17,7 @@ from dbdyno.experiment.trials import expand
 from dbdyno.hosts import trial as hosts_trial
 from dbdyno.hosts.certificates import Certificates, make_certificates
 from dbdyno.hosts.crew import Member
+from dbdyno.results.observations import HOSTS as HOSTS_FOLDER
 from dbdyno.results.read import read_trial
 from dbdyno.systems import build
 from dbdyno.systems.base import Launch
@@ -24,13 +25,14 @@ from helpers import experiment
 
 HOSTS = {"address": "tls://10.0.0.1:8786", "client": ["c1", "c2"]}
 WITH_SERVER = HOSTS | {"server": "s1"}
+WITH_SERVERS = HOSTS | {"server": ["s1", "s2", "s3"]}
 
 
 class Crew:
     """Hosts that are there, without a scheduler that they join."""
 
     def __init__(self, context, members) -> None:
-        self.context, self.lost, self._members = context, set(), members
+        self.context, self.lost, self._members, self.link_seconds = context, set(), members, 0.0
 
     def ready(self, interrupted):
         assert not interrupted()
@@ -87,7 +89,7 @@ def test_a_trial_of_two_hosts_is_recorded_as_one(run):
     outcome, folder = run()
     assert (outcome.state, outcome.transactions, outcome.errors) == ("complete", 2000, {})
     trial = read_trial(folder)
-    parts = [read_trial(folder / FOLDER / name).recorded for name in ("c1", "c2")]
+    parts = [read_trial(folder / HOSTS_FOLDER / name).recorded for name in ("c1", "c2")]
     assert trial.recorded.completed == sum(part.completed for part in parts) == 2000
     merged = parts[0].service_time.merge(parts[1].service_time)
     assert trial.recorded.service_time.counts.tolist() == merged.counts.tolist()
@@ -97,6 +99,8 @@ def test_a_trial_of_two_hosts_is_recorded_as_one(run):
         ("c1", {"first": 0, "count": 1}),
         ("c2", {"first": 1, "count": 1}),
     ]
+    assert [host["transactions_per_s"] for host in hosts] == [part.throughput_per_s for part in parts]
+    assert all(host["load_threads"] and host["link"]["sends_bytes_per_s"] is None for host in hosts)
     assert all(abs(host["clock_before"]["offset_s"]) <= host["clock_before"]["error_s"] for host in hosts)
 
 
@@ -133,7 +137,7 @@ def test_a_host_that_fails_is_named_and_nothing_is_merged(run):
     outcome, folder = run(refuse="run")
     assert outcome.state == "failed" and outcome.reason.startswith("host c1: a table dbdyno_player")
     assert not (folder / "records.jsonl").exists()
-    assert "live.jsonl" in os.listdir(folder / FOLDER / "c1")
+    assert "live.jsonl" in os.listdir(folder / HOSTS_FOLDER / "c1")
 
 
 @pytest.mark.parametrize(
@@ -146,11 +150,18 @@ def test_a_host_that_fails_is_named_and_nothing_is_merged(run):
         ({"system": "mysql://root@10.0.0.1/test?socket=/run/m.sock"}, "other hosts reach no Unix socket"),
         ({"system": "spread(mysql://a@10.0.0.1/d, mysql://a@localhost/d)"}, "localhost is each host's own"),
         ({"hosts": WITH_SERVER, "system": "sqlite"}, "'sqlite' is started on this host only; .*mariadb.* can be"),
-        ({"hosts": WITH_SERVER, "system": "replicated(mariadb*2)"}, "is started on this host only"),
+        ({"hosts": WITH_SERVER, "system": "replicated(mariadb*2)"}, "has 2 servers, .*: name 2 server hosts"),
+        ({"hosts": WITH_SERVER, "system": "galera"}, "'galera' has 3 servers"),
+        ({"hosts": WITH_SERVERS, "system": "via(pgbouncer, postgresql)"}, "is started on this host only"),
+        ({"hosts": WITH_SERVERS, "system": "cache-aside(redis?tls=on, mariadb)"}, "leave tls out"),
         ({"hosts": WITH_SERVER, "system": "handlersocket"}, "is started on this host only"),
         ({"hosts": WITH_SERVER, "system": "redis?connect=socket"}, "reach no Unix socket: leave connect out"),
         ({"hosts": WITH_SERVER, "system": "redis?tls=on"}, "certificate is for one host: leave tls out"),
         ({"hosts": WITH_SERVER, "system": "redis", "profile": True}, "profile: works on one host only"),
+        (
+            {"hosts": WITH_SERVER, "system": "mariadb", "events": [{"at": 4, "action": "backup"}], "seconds": 19},
+            "'backup' works on one",
+        ),
         ({"system": "redis://10.0.0.1:6379", "profile": True}, "profile: works on one host only"),
         ({"system": "redis://10.0.0.1:6379", "confirm_limit": True}, "confirm_limit: works on one host only"),
         ({"system": "cache-aside(memcached, mysql://root@10.0.0.1/test)"}, "give the URL of a server"),
@@ -168,6 +179,11 @@ def test_a_store_that_all_hosts_reach_is_not_refused():
         {"hosts": HOSTS, "system": "redis://10.0.0.1:6379"},
         {"hosts": on_this_host, "system": "redis://127.0.0.1:6379"},
         {"hosts": WITH_SERVER, "system": ["redis", "mariadb?connect=tcp", "postgresql", "redis://10.0.0.1:6379"]},
+        {
+            "hosts": WITH_SERVERS,
+            "system": ["galera", "replicated(mariadb*2)", "cache-aside(memcached, mariadb)", "redis"],
+        },
+        {"hosts": WITH_SERVER, "system": "cache-aside(memcached, mysql://root@10.0.0.1/test)"},
         {"system": "redis", "profile": True},
     ):
         asked = experiment(**keys).experiment

@@ -52,9 +52,11 @@ def test_wrong_client_hosts_are_refused(client):
 
 
 def test_the_server_has_a_host_of_its_own():
-    assert Hosts(**TABLE, server="s1").server == "s1"
+    assert Hosts(**TABLE).server == []
+    assert Hosts(**TABLE, server="s1").server == ["s1"]
+    assert Hosts(**TABLE, server=["s1", "s2"]).server == ["s1", "s2"]
     with pytest.raises(ValidationError, match="start two workers there, each with its name"):
-        Hosts(**TABLE, server="c2")
+        Hosts(**TABLE, server=["s1", "c2"])
     with pytest.raises(ValidationError, match="not a host name"):
         Hosts(**TABLE, server="../s1")
 

@@ -13,12 +13,12 @@ from dbdyno.hosts import trial
 from dbdyno.hosts.certificates import Certificates, make_certificates
 from dbdyno.hosts.crew import Member
 
-HOSTS = ("c1", "c2", "s1")
+HOSTS = ("c1", "c2", "s1", "s2")
 
 
 @pytest.fixture(scope="session")
 def certificates(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """Return the folder that `dbdyno hosts init c1 c2 s1` makes."""
+    """Return the folder that `dbdyno hosts init c1 c2 s1 s2` makes."""
     folder = tmp_path_factory.mktemp("certificates")
     make_certificates(folder, HOSTS)
     return folder

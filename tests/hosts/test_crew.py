@@ -128,7 +128,7 @@ def test_the_server_host_joins_in_its_role_and_says_what_it_can(hosts, start_wor
         members = crew.wait(never)
         assert [(member.name, member.role) for member in members] == [("c1", "client"), ("s1", "server")]
         assert all(member.ports > 1000 and member.memory_bytes > 1 << 20 for member in members)
-        assert crew.server(never) == members[1]
+        assert crew.server("s1", never) == members[1]
         assert [member.name for member in crew.ready(never)] == ["c1"]
 
 
@@ -144,7 +144,7 @@ def test_a_server_host_that_does_not_come_is_named_with_its_command(hosts, start
     with crew_of(table) as crew, pytest.raises(UserError, match="did not join"):
         crew.wait(never)
     with crew_of(table) as crew, pytest.raises(RunFailed, match="s1 did not come back within 1 s"):
-        crew.server(never)
+        crew.server("s1", never)
 
 
 def test_a_person_need_not_wait(hosts, fake_load):

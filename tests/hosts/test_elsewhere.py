@@ -13,7 +13,8 @@ import pytest
 
 from dbdyno.errors import RunFailed, UserError
 from dbdyno.hosts.certificates import Certificates
-from dbdyno.hosts.elsewhere import Elsewhere, ElsewhereObserver, described, placed, written
+from dbdyno.hosts.elsewhere import Elsewhere, described, hosted, place
+from dbdyno.hosts.observer import HostsObserver
 from dbdyno.leftovers.processes import start_time
 from dbdyno.results.observations import read_observations
 from dbdyno.systems.base import Launch
@@ -26,21 +27,25 @@ ADDRESS = "127.0.0.2"
 
 
 class Crew:
-    """A server host that is there, without a scheduler that it joins."""
+    """Server hosts that are there, without a scheduler that they join."""
 
-    def __init__(self, context, agent) -> None:
-        self.context, self.agent, self.asked = context, agent, 0
+    def __init__(self, context, *agents) -> None:
+        self.context, self.agent = context, agents[0]
+        self._members = {agent.member.name: agent.member for agent in agents}
 
-    def server(self, interrupted):
+    def server(self, name, interrupted):
         assert not interrupted()
-        self.asked += 1
-        return self.agent.member
+        return self._members[name]
 
 
 @pytest.fixture
-def crew(certificates, start_agent, tmp_path):
-    context = Certificates.of(certificates, "conductor").context(ssl.Purpose.SERVER_AUTH)
-    return Crew(context, start_agent("s1", host=ADDRESS, DBDYNO_STATE_DIR=str(tmp_path / "s1")))
+def conductor(certificates):
+    return Certificates.of(certificates, "conductor").context(ssl.Purpose.SERVER_AUTH)
+
+
+@pytest.fixture
+def crew(conductor, start_agent, tmp_path):
+    return Crew(conductor, start_agent("s1", host=ADDRESS, DBDYNO_STATE_DIR=str(tmp_path / "s1")))
 
 
 @pytest.fixture
@@ -52,7 +57,8 @@ def start(crew, guard, tmp_path):
         need(text.split("?")[0])
         logs = tmp_path / f"logs-{len(started)}"
         logs.mkdir()
-        started.append(placed(system(text), crew))
+        started.append(system(text))
+        place(started[-1], crew, ["s1"])
         started[-1].start(Launch(guard, logs, clients=8, rows=100))
         return started[-1]
 
@@ -85,6 +91,46 @@ def test_a_server_is_started_for_other_hosts_and_nothing_stays(name, start, tmp_
     moved.stop()
     assert start_time(pid) is None and not directory.exists()
     assert wait_until(lambda: not left_of(tmp_path))
+
+
+@pytest.fixture
+def start_parts(conductor, start_agent, guard, tmp_path):
+    """Return a function that starts a system of two servers on two hosts; it is stopped afterwards."""
+    started = []
+
+    def start_both(text):
+        need(text)
+        names = {"s1": ADDRESS, "s2": "127.0.0.3"}
+        agents = [start_agent(name, host=host, DBDYNO_STATE_DIR=str(tmp_path / name)) for name, host in names.items()]
+        started.append(system(text))
+        place(started[0], Crew(conductor, *agents), list(names))
+        started[0].start(Launch(guard, tmp_path, clients=8, rows=100))
+        return started[0]
+
+    yield start_both
+    for moved in started:
+        moved.stop()
+
+
+@pytest.mark.parametrize(
+    ("text", "names"),
+    [
+        ("galera?nodes=2", ["galera-1", "galera-2"]),
+        ("replicated(mariadb*2)", ["replicated-1", "replicated-2"]),
+        ("cache-aside(memcached, redis)", ["memcached", "redis"]),
+    ],
+)
+def test_each_server_of_an_arrangement_is_on_a_host_of_its_own(start_parts, text, names):
+    moved = start_parts(text)
+    assert [server.post.host for server in hosted(moved)] == ["s1", "s2"]
+    assert [moved.addresses()[name][0] for name in names] == [ADDRESS, "127.0.0.3"]
+    assert sorted(server["name"] for server in moved.servers()) == sorted(names)
+    assert set(moved.counters()) == set(names) and moved.death() is None
+    pids = moved.server_pids()
+    moved.stop()
+    assert not any(map(start_time, pids.values()))
+    # It can be started anew, as for the next repetition.
+    assert moved.server_pids() == {}
 
 
 def test_a_setting_that_a_server_does_not_take_is_said_in_its_words(start):
@@ -122,7 +168,7 @@ def test_what_is_observed_there_is_recorded_here(start, tmp_path):
     moved.compare_clocks()
     folder = tmp_path / "trial"
     folder.mkdir()
-    observer = ElsewhereObserver(moved, folder)
+    observer = HostsObserver([moved], folder)
     began = time.time()
     with observer.watching(None, False):
         assert wait_until(lambda: (folder / "observations.jsonl").read_text().count("\n") >= 2)
@@ -181,7 +227,7 @@ def test_a_log_is_written_where_logs_are_and_nowhere_else(start, tmp_path):
 
 
 def test_a_host_says_what_it_lacks_and_what_room_it_has(crew):
-    about = described(crew, crew.agent.member, [written(system("redis").spec)], 1 << 30)
+    about = described(crew, crew.agent.member, [(system("redis").spec, 0)], 1 << 30)
     assert set(about) == {"missing", "cpus", "room"}
     assert about["cpus"] == sorted(os.sched_getaffinity(0))
     assert about["room"]["memory_bytes"] <= 1 << 30
@@ -189,4 +235,5 @@ def test_a_host_says_what_it_lacks_and_what_room_it_has(crew):
 
 def test_a_server_by_its_url_is_started_nowhere(crew):
     attached = system("redis://10.0.0.1:6379")
-    assert placed(attached, crew) is attached
+    place(attached, crew, ["s1"])
+    assert not isinstance(attached, Elsewhere) and not hosted(attached)

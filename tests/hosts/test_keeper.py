@@ -9,6 +9,8 @@ import pytest
 from dbdyno.errors import UserError
 from dbdyno.hosts import keeper as keeper_module
 from dbdyno.hosts.keeper import Keeper, Tails, serve
+from dbdyno.hosts.spec_message import message_of
+from helpers import need, system
 
 
 @pytest.fixture
@@ -18,10 +20,8 @@ def keeper(guard, tmp_path):
     keeper.stop()
 
 
-def start(name, **keys):
-    launch = {"clients": 8, "rows": 10, "memory_limit_bytes": None, "answer_timeout_s": 10.0, "server_cpus": None}
-    system = {"name": name, "version": "", "settings": {}, "label": name}
-    return {"call": "start", "arguments": {"system": system, "launch": launch | keys}}
+def make(text, number=0):
+    return {"call": "make", "arguments": {"system": message_of(system(text).spec), "number": number}}
 
 
 def test_whole_lines_are_told_once(tmp_path):
@@ -44,12 +44,36 @@ def test_a_line_that_is_too_long_is_cut(tmp_path, monkeypatch):
     assert [tails.grown()[0]["text"] for _ in range(2)] == ["abcd", "efg\n"]
 
 
-def test_what_is_for_this_host_alone_is_not_started(keeper):
-    for name in ("sqlite", "handlersocket"):
-        message = start(name)
-        with pytest.raises(UserError, match=r"cannot be started for other hosts|not installed"):
-            keeper.answer(message["call"], message["arguments"])
+@pytest.mark.parametrize(
+    ("text", "number"), [("sqlite", 0), ("handlersocket", 0), ("redis", 1), ("cache-aside(memcached, redis)", 2)]
+)
+def test_what_cannot_be_started_for_others_is_not_made(keeper, text, number):
+    message = make(text, number)
+    with pytest.raises(UserError, match=r"cannot be started for other hosts|not installed"):
+        keeper.answer(message["call"], message["arguments"])
     assert keeper.death() is None
+
+
+def test_a_part_of_an_arrangement_is_made_as_in_it(keeper):
+    need("redis", "memcached")
+    for number, name in enumerate(("memcached", "redis")):
+        message = make("cache-aside(memcached, redis?appendonly=yes)", number)
+        keeper.answer(message["call"], message["arguments"])
+        assert keeper.system.server_name == name
+    assert keeper.system.spec.settings == {"appendonly": "yes"}
+
+
+def test_only_a_node_of_galera_joins_others(keeper):
+    need("redis")
+    message = make("redis")
+    keeper.answer(message["call"], message["arguments"])
+    with pytest.raises(UserError, match="joins no other servers"):
+        keeper.answer("join", {"places": [], "password": "x"})
+
+
+def test_a_place_has_ports_at_the_address_of_this_host(keeper):
+    found = keeper.answer("find_place", {})
+    assert found["address"] == "127.0.0.2" and len({found["group"], found["changes"], found["everything"]}) == 3
 
 
 def test_a_call_that_is_refused_is_answered_and_the_next_one_too(keeper, monkeypatch):

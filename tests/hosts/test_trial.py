@@ -11,7 +11,7 @@ import pytest
 
 from dbdyno.hosts import channel
 from dbdyno.hosts.certificates import Certificates
-from dbdyno.hosts.network import ROUND_TRIP
+from dbdyno.hosts.network import round_trip_to
 from dbdyno.hosts.slices import slices
 from dbdyno.hosts.trial import Part, Watch, run_parts
 from dbdyno.leftovers.processes import start_time
@@ -99,13 +99,13 @@ def test_hosts_run_their_parts_and_their_records_come_here(start_agent, conducto
 def test_client_hosts_are_observed_and_measure_their_way_to_the_server(start_agent, conductor, tmp_path):
     server, rows = start_agent("s1"), []
     parts = parts_of([start_agent("c1")], tmp_path / "hosts")
-    peer = (server.member.host, server.member.port)
+    peers = {"s1": (server.member.host, server.member.port)}
     began = time.time()
-    run(parts, conductor, on_observed=lambda host, row: rows.append((host, row)), peer=peer)
+    run(parts, conductor, on_observed=lambda host, row: rows.append((host, row)), peers=peers)
     assert {host for host, _ in rows} == {"c1"}
     assert all(began - 1 < row[AT] < time.time() + 1 for _, row in rows)
     assert {"host.cpu_user_s_total", "network.sent_bytes_total"} <= rows[0][1].keys()
-    assert all(0 < row[ROUND_TRIP] < 1 for _, row in rows)
+    assert all(0 < row[round_trip_to("s1")] < 1 for _, row in rows)
 
 
 def test_passwords_are_in_no_file(start_agent, conductor, tmp_path):

@@ -154,3 +154,34 @@ def test_changes_are_added_and_what_was_before_is_kept():
     some = {"added": 3, "maybe_added": 1, "maybe_subtracted": 2, **rows}
     merged = merge_changes([{"before": [None, None], **some}, {"record": "changes", "before": [None, 12], **some}])
     assert merged == {"before": [None, 12], **{key: 2 * count for key, count in some.items()}}
+
+
+def changes(added):
+    keys = ("maybe_added", "maybe_subtracted", "inserted", "maybe_inserted", "deleted", "maybe_deleted")
+    return {"record": "changes", "before": [None, 5], "added": added} | dict.fromkeys(keys, 0)
+
+
+def test_what_all_load_clients_changed_comes_as_one_record():
+    parts = [[*part(0.0, [5])[:-1], changes(2), part(0.0, [5])[-1]] for _ in range(2)]
+    (merged,) = of_kind(merge_records(parts, [0.0, 0.0]), "changes")
+    assert merged == changes(4)
+    assert not of_kind(merge_records([parts[0], part(0.0, [5])], [0.0, 0.0]), "changes")
+
+
+def test_parts_are_read_side_by_side():
+    read = []
+
+    def watched(name, records):
+        for record in records:
+            read.append((name, record["record"]))
+            yield record
+
+    list(merge_records([watched("c1", part(0.0, [5])), watched("c2", part(0.0, [5]))], [0.0, 0.0]))
+    intervals = [name for name, kind in read if kind == "interval"]
+    assert intervals == ["c1", "c2", "c1", "c2"]
+
+
+def test_a_second_that_one_part_lacks_is_that_of_the_others():
+    parts = [part(0.0, [5]), [record for record in part(0.0, [7]) if record.get("second") != 0]]
+    first, second = of_kind(merge_records(parts, [0.0, 0.0]), "interval")
+    assert (first["transactions"]["completed"], second["transactions"]["completed"]) == (1, 2)

@@ -14,6 +14,7 @@ from dbdyno.conduct.states import States
 from dbdyno.experiment.model import Experiment
 from dbdyno.experiment.workload_spec import WorkloadSpec
 from dbdyno.hosts.crew import Crew
+from dbdyno.hosts.links import Links
 from dbdyno.results.write import RunFolder
 from dbdyno.systems.running.guard import Guard
 
@@ -43,7 +44,7 @@ class Context:
     ceilings: what was measured of the load client alone, by what decides it. said: the reported gaps of observation.
     states: the loaded data that later repetitions start from. answers: who answered each analytic query first, and
     what, by its data (`data_of`) and name. crew: the hosts that issue the load, if this one does
-    not. earlier: what earlier sessions of a resumed run completed.
+    not; links: what was measured of theirs. earlier: what earlier sessions of a resumed run completed.
     """
 
     experiment: Experiment
@@ -58,6 +59,7 @@ class Context:
     answers: dict[tuple[str, str], tuple[str, Answer]] = field(default_factory=dict)
     said: set[tuple[str, str]] = field(default_factory=set)
     crew: Crew | None = None
+    links: Links = field(default_factory=Links)
     earlier: Earlier = field(default_factory=Earlier)
 
     def supervision(self, death: Callable[[], str | None] | None = None) -> Supervision:

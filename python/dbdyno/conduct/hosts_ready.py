@@ -1,31 +1,31 @@
 """Checks that the hosts of a run have what it takes, once they have joined and before anything is started there."""
 
 from collections.abc import Sequence
-from dataclasses import replace
 
 from dbdyno.conduct.resolve import OTHER_DESCRIPTORS, Resolved
-from dbdyno.conduct.room import check_room
+from dbdyno.conduct.room import check_room_of
 from dbdyno.errors import UserError
 from dbdyno.experiment.model import Experiment
+from dbdyno.experiment.system_spec import SystemSpec
 from dbdyno.hosts.crew import SERVER, Crew, Member
-from dbdyno.hosts.elsewhere import described, written
+from dbdyno.hosts.elsewhere import described
 from dbdyno.hosts.limits import MORE_PORTS
 from dbdyno.hosts.slices import slices
 from dbdyno.observe.room import FreeRoom
+from dbdyno.systems.base import System
 
 CLIENT_BYTES = 32 << 10
 """Memory for each client: the load client took 12 KB for each of 2,000; the kernel's socket takes some beside."""
 
 
-def hosts_ready(experiment: Experiment, resolved: Resolved, crew: Crew, members: Sequence[Member]) -> Resolved:
-    """Return the systems, their servers on the server host if there is one; raises UserError for what a host lacks."""
+def check_hosts(experiment: Experiment, resolved: Resolved, crew: Crew, members: Sequence[Member]) -> None:
+    """Put the systems' servers on the server hosts, if there are any; raises UserError for what a host lacks."""
     _check_clients(experiment, resolved, [member for member in members if member.role != SERVER])
-    server = next((member for member in members if member.role == SERVER), None)
-    if server is None:
-        return resolved
-    _check_open_files(server, max(experiment.clients), "connections")
-    _check_server(experiment, resolved, crew, server)
-    return replace(resolved, lineup=resolved.lineup.placed(crew))
+    servers = [member for member in members if member.role == SERVER]
+    for number, member in enumerate(servers):
+        _check_open_files(member, max(experiment.clients), "connections")
+        _check_server(experiment, resolved, crew, member, number)
+    resolved.lineup.place(crew, [member.name for member in servers])
 
 
 def _check_clients(experiment: Experiment, resolved: Resolved, members: Sequence[Member]) -> None:
@@ -57,10 +57,10 @@ def _check_open_files(member: Member, count: int, what: str) -> None:
         )
 
 
-def _check_server(experiment: Experiment, resolved: Resolved, crew: Crew, member: Member) -> None:
-    """Raise UserError if the server host cannot start the systems, or has no room for their rows."""
-    private = [spec for spec in resolved.systems if not spec.attached]
-    about = described(crew, member, [written(spec) for spec in private], experiment.memory_limit_bytes)
+def _check_server(experiment: Experiment, resolved: Resolved, crew: Crew, member: Member, number: int) -> None:
+    """Raise UserError if a host cannot start the server of this number of each system, or has no room for its rows."""
+    systems = [spec for spec in resolved.systems if len(_servers(experiment, resolved, spec)) > number]
+    about = described(crew, member, [(spec, number) for spec in systems], experiment.memory_limit_bytes)
     for label, reason in about["missing"].items():
         raise UserError(f"{label}: on {member.name}, {reason}")
     usable = about["cpus"]
@@ -69,4 +69,11 @@ def _check_server(experiment: Experiment, resolved: Resolved, crew: Crew, member
             raise UserError(
                 f"cpus.server: dbdyno may not use CPU {cpu} on {member.name}; it may use {', '.join(map(str, usable))}"
             )
-    check_room(experiment, private, resolved.lineup, FreeRoom(**about["room"]), member.name)
+    for spec in systems:
+        for workload in experiment.of(spec).workload:
+            server = resolved.lineup.find(spec, workload).private_servers()[number]
+            check_room_of(experiment.of(spec), spec, workload, server, FreeRoom(**about["room"]), member.name)
+
+
+def _servers(experiment: Experiment, resolved: Resolved, spec: SystemSpec) -> list[System]:
+    return resolved.lineup.find(spec, experiment.of(spec).workload[0]).private_servers()

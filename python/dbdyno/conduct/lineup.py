@@ -1,13 +1,13 @@
 """The systems of a run, each built once for each workload."""
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 
 from dbdyno.experiment.model import Experiment
 from dbdyno.experiment.system_spec import SystemSpec
 from dbdyno.experiment.workload_spec import WorkloadSpec
 from dbdyno.hosts.crew import Crew
-from dbdyno.hosts.elsewhere import placed
+from dbdyno.hosts.elsewhere import place
 from dbdyno.systems import build, sized
 from dbdyno.systems.base import System
 
@@ -25,9 +25,10 @@ class Lineup:
         """Return the system of a configuration for a workload."""
         return self._systems[spec.label, workload]
 
-    def placed(self, crew: Crew) -> "Lineup":
-        """Return the same systems, their servers on the run's server host."""
-        return Lineup({key: placed(system, crew) for key, system in self._systems.items()})
+    def place(self, crew: Crew, hosts: Sequence[str]) -> None:
+        """Put the servers of each system on the run's server hosts."""
+        for system in self._systems.values():
+            place(system, crew, hosts)
 
 
 def build_lineup(experiment: Experiment, specs: Iterable[SystemSpec]) -> Lineup:

@@ -1,32 +1,33 @@
 """Observe a trial, write the observations down, and say what could not be seen."""
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import replace
 from pathlib import Path
 
 from dbdyno.conduct.context import Context
 from dbdyno.conduct.server_processes import server_processes
 from dbdyno.errors import UserError
-from dbdyno.hosts.elsewhere import Elsewhere, ElsewhereObserver
+from dbdyno.hosts.elsewhere import hosted
+from dbdyno.hosts.observer import HostsObserver
 from dbdyno.observe.observer import Observed, Observer
 from dbdyno.observe.servers import server_of
 from dbdyno.results.facts import TrialFacts
 from dbdyno.results.json_types import UsageStated
 from dbdyno.results.model import Usage
-from dbdyno.results.observations import close_observations
+from dbdyno.results.observations import close_hosts, close_observations
 from dbdyno.results.records import read_records
 from dbdyno.results.usage import usage_of
 from dbdyno.systems.base import System
 
-AnyObserver = Observer | ElsewhereObserver
+AnyObserver = Observer | HostsObserver
 
 
 def observer_of(context: Context, system: System, folder: Path) -> AnyObserver | None:
     """Return what will observe a trial of `system`; None if the experiment wants none."""
     if not context.experiment.observe:
         return None
-    if isinstance(system, Elsewhere):
-        there = ElsewhereObserver(system, folder)
+    if servers_elsewhere := hosted(system):
+        there = HostsObserver(servers_elsewhere, folder)
         _say(context, there)
         return there
     addresses, pids = system.addresses(), server_processes(system)
@@ -60,12 +61,12 @@ def end_observing(context: Context, observer: AnyObserver | None, folder: Path, 
         observer_cpu_s=round(observer.cpu_s, 6),
         not_seen=[{"band": band, "reason": reason} for band, reason in sorted(observer.not_seen.items())],
         # Read with every run; to read it from all the tables would take longer than `dbdyno show` may last.
-        usage=_usage(folder, facts),
+        usage=_usage(folder, facts, observer.hosts if isinstance(observer, HostsObserver) else ()),
     )
 
 
-def _usage(folder: Path, facts: TrialFacts) -> list[UsageStated]:
-    observations = close_observations(folder)
+def _usage(folder: Path, facts: TrialFacts, hosts: Sequence[str]) -> list[UsageStated]:
+    observations = close_hosts(folder, hosts) if hosts else close_observations(folder)
     try:
         recorded = read_records(folder / "records.jsonl", facts.automatic_warmup, facts.profiled_seconds)
     except UserError:

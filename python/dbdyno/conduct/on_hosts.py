@@ -1,38 +1,40 @@
 """A trial whose load comes from several hosts: cut, run, merged, and verified from this host."""
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from contextlib import nullcontext
 from dataclasses import replace
 from pathlib import Path
 
 from dbdyno.conduct.context import Context
+from dbdyno.conduct.events import Events
+from dbdyno.conduct.host_facts import Seen, describe_client, describe_host, describe_link
 from dbdyno.conduct.lineup import Lineup
-from dbdyno.conduct.load_client import Summary, execute, why_it_failed
+from dbdyno.conduct.load_client import Summary, Supervision, execute, why_it_failed
 from dbdyno.conduct.plan import Plan, in_slice
 from dbdyno.conduct.watchdog import GRACE_S
-from dbdyno.contract import ChangesDocument, ChangesRecord, EndRecord, IntervalRecord, Record, as_record
+from dbdyno.contract import ChangesDocument, EndRecord, IntervalRecord, PhaseRecord, Record
 from dbdyno.errors import RunFailed, UserError
 from dbdyno.experiment.hosts import Hosts, host_and_port, is_loopback
 from dbdyno.experiment.model import Experiment
 from dbdyno.experiment.system_spec import SystemSpec
-from dbdyno.hosts.clocks import Reading, drift_s, why_unsteady
+from dbdyno.hosts.clocks import why_unsteady
 from dbdyno.hosts.crew import Member
-from dbdyno.hosts.elsewhere import Elsewhere, ElsewhereObserver
-from dbdyno.hosts.network import Row, describe_network
+from dbdyno.hosts.elsewhere import Elsewhere, hosted
+from dbdyno.hosts.links import Links, measure_links
+from dbdyno.hosts.network import Row
+from dbdyno.hosts.observer import HostsObserver
 from dbdyno.hosts.slices import slices
 from dbdyno.hosts.trial import Part, Watch, run_parts
 from dbdyno.observe.observer import Observer
-from dbdyno.results.json_types import ClientHostStated, ClockStated, HostStated, KnownHostStated
-from dbdyno.results.jsonfiles import read_lines
-from dbdyno.results.merge import merge_changes, merge_intervals, merge_records
-from dbdyno.results.observations import LINES, close_observations
+from dbdyno.results.json_types import HostStated
+from dbdyno.results.merge import merge_changes, merge_intervals
+from dbdyno.results.merge_files import merge_files
+from dbdyno.results.observations import HOSTS, LINES, close_observations
 from dbdyno.results.write import Lines, write_object
 from dbdyno.systems import SYSTEMS
 from dbdyno.systems.base import System
 
 _HARMLESS = {"connect": "tcp", "tls": "off"}
-FOLDER = "hosts"
-"""The part of a trial's folder that has each host's records."""
 
 
 def refuse(experiment: Experiment, systems: Sequence[SystemSpec], lineup: Lineup) -> None:
@@ -48,35 +50,65 @@ def refuse(experiment: Experiment, systems: Sequence[SystemSpec], lineup: Lineup
     for key, is_asked in asked.items():
         if is_asked:
             raise UserError(f"{key}: works on one host only; leave {key} out, or hosts")
+    if experiment.hosts.server:
+        _refuse_actions(experiment)
     for spec in systems:
         if spec.client != "native":
             raise UserError(f"client: '{spec.client}' runs on one host only; leave it out, or hosts")
-        if experiment.hosts.server and not spec.attached:
-            _refuse_on_server_host(lineup.find(spec, experiment.workload[0]))
-        elif not _is_elsewhere(spec):
-            raise UserError(
-                f"hosts: dbdyno starts '{spec.label}' for this host alone, so other hosts cannot reach it. "
-                "Name a server host (hosts.server), or give the URL of a server, e.g. mysql://user@10.0.0.1/database"
-            )
+        _refuse_servers(spec, lineup.find(spec, experiment.workload[0]).private_servers(), experiment.hosts)
         _refuse_loopback(spec, experiment.hosts)
 
 
-def _refuse_on_server_host(system: System) -> None:
-    """Raise UserError if a system cannot be started on another host with its settings."""
-    spec = system.spec
-    if not system.serves_hosts:
-        able = ", ".join(name for name, kind in SYSTEMS.items() if kind.serves_hosts)
-        raise UserError(f"hosts.server: '{spec.label}' is started on this host only; {able} can be started elsewhere")
+def _refuse_actions(experiment: Experiment) -> None:
+    """Raise UserError if a program that is on this host only is to do something to a server on another."""
+    actions = [event.action for event in experiment.events if event.action and not event.is_outage]
+    if actions:
+        raise UserError(f"events: '{actions[0]}' works on one host only; leave it out, or hosts.server")
+
+
+def _refuse_servers(spec: SystemSpec, servers: Sequence[System], hosts: Hosts) -> None:
+    """Raise UserError if the servers of a system cannot be started for clients on other hosts."""
+    if _is_elsewhere(spec):
+        return
+    if not hosts.server:
+        raise UserError(
+            f"hosts: dbdyno starts '{spec.label}' for this host alone, so other hosts cannot reach it. "
+            "Name a server host (hosts.server), or give the URL of a server, e.g. mysql://user@10.0.0.1/database"
+        )
+    if not servers:
+        raise UserError(_only_here(spec))
+    for server in servers:
+        _refuse_on_server_host(spec, server)
+    if len(servers) > len(hosts.server):
+        raise UserError(
+            f"hosts.server: '{spec.label}' has {len(servers)} servers, each with a host of its own: name "
+            f"{len(servers)} server hosts; one host can have several workers"
+        )
+
+
+def _refuse_on_server_host(asked: SystemSpec, server: System) -> None:
+    """Raise UserError if a server of the requested system cannot be started on another host."""
+    spec = server.spec
+    if not server.serves_hosts:
+        raise UserError(_only_here(asked))
     unable = {
         "connect": "clients on other hosts reach no Unix socket",
         "tls": "its certificate is for one host",
         "config": "its file is read on this host only",
     }
-    if placing := system.path_of(spec):
+    if placing := server.path_of(spec):
         raise UserError(f"hosts.server: '{spec.label}': {placing} is a build on this host; leave it out")
     for key, why in unable.items():
         if spec.settings.get(key, _HARMLESS.get(key)) != _HARMLESS.get(key):
             raise UserError(f"hosts.server: '{spec.label}': {why}: leave {key} out")
+
+
+def _only_here(spec: SystemSpec) -> str:
+    able = ", ".join(name for name, kind in SYSTEMS.items() if kind.serves_hosts)
+    return (
+        f"hosts.server: '{spec.label}' is started on this host only; {able}, and arrangements of these, can be started "
+        "elsewhere"
+    )
 
 
 def _refuse_loopback(spec: SystemSpec, hosts: Hosts) -> None:
@@ -103,11 +135,12 @@ def execute_on_hosts(
     plan: Plan,
     secrets: list[str],
     folder: Path,
-    system: System,
-    observer: Observer | ElsewhereObserver | None,
+    events: Events,
+    observer: Observer | HostsObserver | None,
 ) -> tuple[Summary, list[HostStated]]:
     """Have the run's hosts execute a trial's plan, and record it in `folder` as one load client would have.
 
+    events: of the trial, with its system.
     Returns what is known of its records, and what `trial.json` says of each host.
     Raises RunFailed if too few hosts are there.
     """
@@ -115,25 +148,28 @@ def execute_on_hosts(
     assert crew is not None, "the experiment has hosts"
     write_object(folder / "plan.json", plan.document())
     (folder / "load.log").touch()
-    server = _ServerHost(system) if isinstance(system, Elsewhere) else None
+    servers = [_ServerHost(server) for server in hosted(events.system)]
     with context.interrupts.noted():
         members = {member.name: member for member in crew.ready(lambda: context.interrupts.requested)}
         cuts = slices(plan.clients, list(members))
+        if link_s := crew.link_seconds:
+            servers_there = [server.member for server in servers]
+            measure_links(context.links, list(members.values()), servers_there, crew.context, link_s)
         parts = [
-            Part(members[cut.host], cut, in_slice(plan, cut.first, cut.count).document(), folder / FOLDER / cut.host)
+            Part(members[cut.host], cut, in_slice(plan, cut.first, cut.count).document(), folder / HOSTS / cut.host)
             for cut in cuts
         ]
-        live = _Live(len(parts), context.listener.record_came, folder)
+        live = _Live(parts, context.listener.record_came, events.record_came, folder)
         patience_s = plan.warmup_s + plan.duration_s + 2 * plan.operation_timeout_s + GRACE_S
-        seen = _Seen(folder)
-        peer = (server.member.host, server.member.port) if server else None
+        seen = _Observed(folder)
+        peers = {server.member.name: (server.member.host, server.member.port) for server in servers}
         watch = Watch(
-            system.death,
+            events.death,
             lambda: context.interrupts.requested,
             live.take,
             patience_s,
             seen.take if observer else None,
-            peer,
+            peers,
         )
         with observer.watching(None, False) if observer else nullcontext():
             ended = run_parts(parts, secrets, f"{plan.run_id}-{folder.name}", crew.context, watch)
@@ -142,13 +178,15 @@ def execute_on_hosts(
     crew.lost |= {part.name for part in parts if part.lost}
     summary = Summary(given_up=ended.given_up)
     if not summary.given_up:
-        summary = _merge(context, plan, secrets, folder, parts)
-    described = [_describe(part, ended.start_unix_s, seen.rows.get(part.name, [])) for part in parts]
-    return summary, [*described, *([server.end()] if server else [])]
+        summary = _merge(context.supervision(events.death), plan, secrets, folder, parts)
+    described = [
+        describe_client(part, ended.start_unix_s, seen.of(part.name, live, peers), context.links) for part in parts
+    ]
+    return summary, [*described, *(server.end(context.links) for server in servers)]
 
 
 class _ServerHost:
-    """The host of the server during a trial: its clock before and after."""
+    """The host of a server during a trial: its clock before and after."""
 
     def __init__(self, system: Elsewhere) -> None:
         """Compare clocks; raises RunFailed if the host is not there."""
@@ -160,35 +198,62 @@ class _ServerHost:
         """The host."""
         return self._system.member
 
-    def end(self) -> HostStated:
+    def end(self, links: Links) -> HostStated:
         """Return what `trial.json` says of it; raises RunFailed if its clock was set meanwhile."""
         problem, member = self._system.death(), self.member
         after = None if problem else self._system.compare_clocks()
         if after and (reason := why_unsteady(self._before, after)):
             raise RunFailed(f"host {member.name}: {reason}")
-        return {**_describe_host(member, "server", self._before, after), "problem": problem}
+        host, link = describe_host(member, "server", self._before, after), describe_link(links.of_server(member.name))
+        return {**host, "servers": [self._system.server_name], "link": link, "problem": problem}
 
 
 class _Live:
-    """Hands on each second once all hosts told of it, and keeps what each told: of a lost host that is all there is."""
+    """Hands on each second once all hosts told of it, and keeps what each told: of a lost host that is all there is.
 
-    def __init__(self, hosts: int, on_record: Callable[[Record], None], folder: Path) -> None:
-        self._hosts, self._on_record, self._folder = hosts, on_record, folder
+    load_threads: how many each has, as far as it told. measured: the transactions that each completed after the
+    warm-up, and in how many seconds.
+    """
+
+    def __init__(
+        self, parts: Sequence[Part], on_second: Callable[[Record], None], on_run: Callable[[Record], None], folder: Path
+    ) -> None:
+        """Take the parts of the trial. on_run: takes when a host's run begins, and when that of the last one ends."""
+        self._parts = {part.name: part for part in parts}
+        self._on_second, self._on_run, self._folder = on_second, on_run, folder
+        self._ended: set[str] = set()
         self._seconds: dict[int, list[IntervalRecord]] = {}
         self._files: dict[str, Lines] = {}
+        self.load_threads: dict[str, int] = {}
+        self.measured: dict[str, tuple[int, float]] = {}
 
     def take(self, host: str, record: Record) -> None:
         """Take what a host told of one of its records."""
         if host not in self._files:
-            (self._folder / FOLDER / host).mkdir(parents=True, exist_ok=True)
-            self._files[host] = Lines(self._folder / FOLDER / host / "live.jsonl")
+            (self._folder / HOSTS / host).mkdir(parents=True, exist_ok=True)
+            self._files[host] = Lines(self._folder / HOSTS / host / "live.jsonl")
         self._files[host].append_object(record)
+        if record["record"] == "hello":
+            self.load_threads[host] = record["threads"]
+        if record["record"] == "phase" and record["phase"] == "run":
+            self._take_phase(host, record)
         if record["record"] != "interval":
             return
+        if not record["warmup"]:
+            completed, seconds = self.measured.get(host, (0, 0.0))
+            more = record["transactions"]["completed"]
+            self.measured[host] = completed + more, seconds + record["seconds"]
         of_second = self._seconds.setdefault(record["second"], [])
         of_second.append(record)
-        if len(of_second) == self._hosts:
-            self._on_record(merge_intervals(self._seconds.pop(record["second"])))
+        if len(of_second) == len(self._parts):
+            self._on_second(merge_intervals(self._seconds.pop(record["second"])))
+
+    def _take_phase(self, host: str, record: PhaseRecord) -> None:
+        if record["state"] == "end":
+            self._ended.add(host)
+        if record["state"] != "end" or len(self._ended) == len(self._parts):
+            in_our_time: PhaseRecord = {**record, "at_unix_s": record["at_unix_s"] - self._parts[host].offset_s}
+            self._on_run(in_our_time)
 
     def close(self) -> None:
         """Close the files."""
@@ -196,49 +261,51 @@ class _Live:
             file.close()
 
 
-class _Seen:
-    """Keeps what is observed of each client host in its folder. rows: the same, by the host's name."""
+class _Observed:
+    """Keeps what is observed of each client host in its folder."""
 
     def __init__(self, folder: Path) -> None:
         self._folder = folder
         self._files: dict[str, Lines] = {}
-        self.rows: dict[str, list[Row]] = {}
+        self._rows: dict[str, list[Row]] = {}
 
     def take(self, host: str, row: Row) -> None:
         """Take a sample."""
         if host not in self._files:
-            (self._folder / FOLDER / host).mkdir(parents=True, exist_ok=True)
-            self._files[host] = Lines(self._folder / FOLDER / host / LINES)
+            (self._folder / HOSTS / host).mkdir(parents=True, exist_ok=True)
+            self._files[host] = Lines(self._folder / HOSTS / host / LINES)
         self._files[host].append_object(row)
-        self.rows.setdefault(host, []).append(row)
+        self._rows.setdefault(host, []).append(row)
+
+    def of(self, host: str, live: _Live, servers: Iterable[str]) -> Seen:
+        """Return what was observed of a host, and what it told."""
+        completed, seconds = live.measured.get(host, (0, 0.0))
+        per_s = completed / seconds if seconds else None
+        return Seen(self._rows.get(host, []), live.load_threads.get(host), per_s, list(servers))
 
     def close(self) -> None:
         """Close the files, each of which becomes a table."""
         for host, file in self._files.items():
             file.close()
-            close_observations(self._folder / FOLDER / host)
+            close_observations(self._folder / HOSTS / host)
 
 
-def _merge(context: Context, plan: Plan, secrets: list[str], folder: Path, parts: Sequence[Part]) -> Summary:
+def _merge(supervision: Supervision, plan: Plan, secrets: list[str], folder: Path, parts: Sequence[Part]) -> Summary:
     """Write the records of all hosts as those of one, with the checks of the store's content, and sum them up."""
     summary = Summary(exit_status=max(part.exit_status or 0 for part in parts))
-    changes: list[ChangesRecord] = []
-    recorded = [[as_record(record) for _, record in read_lines(part.folder / "records.jsonl")] for part in parts]
-    for records in recorded:
-        changes += [record for record in records if record["record"] == "changes"]
+    files = [part.folder / "records.jsonl" for part in parts]
     try:
-        merged = list(merge_records(recorded, [part.offset_s for part in parts]))
+        merged = list(merge_files(files, [part.offset_s for part in parts], folder))
     except ValueError as error:
         raise RunFailed(str(error)) from None
     _copy_logs(parts, folder)
-    end: EndRecord | None = None
-    if merged and merged[-1]["record"] == "end":
-        end = merged[-1]
-        del merged[-1]
+    end = next((record for record in merged if record["record"] == "end"), None)
+    changes = next((record for record in merged if record["record"] == "changes"), None)
+    merged = [record for record in merged if record["record"] not in ("changes", "end")]
     if end and end["status"] in ("complete", "interrupted") and len(parts) > 1:
-        if len(changes) < len(parts):
+        if changes is None:
             raise RunFailed("a load client did not record what it changed, so nothing can be verified")
-        checks, failure = _verify(context, plan, secrets, folder, merge_changes(changes))
+        checks, failure = _verify(supervision, plan, secrets, folder, merge_changes([changes]))
         merged += checks
         end = failure or end
     lines = Lines(folder / "records.jsonl")
@@ -258,7 +325,7 @@ def _copy_logs(parts: Sequence[Part], folder: Path) -> None:
 
 
 def _verify(
-    context: Context, plan: Plan, secrets: list[str], folder: Path, changes: ChangesDocument
+    supervision: Supervision, plan: Plan, secrets: list[str], folder: Path, changes: ChangesDocument
 ) -> tuple[list[Record], EndRecord | None]:
     """Check the store's content from this host; returns the records of that, and an end if it failed."""
     checks: list[Record] = []
@@ -269,39 +336,7 @@ def _verify(
 
     verifying = folder / "verify"
     verifying.mkdir()
-    summary = execute(
-        replace(plan, phases=("verify",), changes=changes), secrets, verifying, context.supervision(), record_came
-    )
+    summary = execute(replace(plan, phases=("verify",), changes=changes), secrets, verifying, supervision, record_came)
     if reason := why_it_failed(summary, verifying):
         return checks, {"record": "end", "status": "failed", "reason": reason}
     return checks, None
-
-
-def _describe(part: Part, start_unix_s: float | None, rows: Sequence[Row]) -> ClientHostStated:
-    """Return what `trial.json` says of a host."""
-    skew_s = part.begun_unix_s - start_unix_s if part.begun_unix_s is not None and start_unix_s is not None else None
-    return {
-        **_describe_host(part.member, "client", part.before, part.after),
-        "clients": {"first": part.slice.first, "count": part.slice.count},
-        "start_skew_s": None if skew_s is None else round(skew_s, 9),
-        "network": describe_network(rows, start_unix_s) if start_unix_s is not None else None,
-        "problem": part.problem,
-        "lost": part.lost,
-    }
-
-
-def _describe_host(member: Member, role: str, before: Reading | None, after: Reading | None) -> KnownHostStated:
-    return {
-        "name": member.name,
-        "role": role,
-        "hostname": member.hostname,
-        "address": member.host,
-        "processors": member.processors,
-        "clock_before": _describe_clock(before),
-        "clock_after": _describe_clock(after),
-        "drift_s": round(drift_s(before, after), 9) if before and after else None,
-    }
-
-
-def _describe_clock(reading: Reading | None) -> ClockStated | None:
-    return {"offset_s": round(reading.offset_s, 9), "error_s": round(reading.error_s, 9)} if reading else None

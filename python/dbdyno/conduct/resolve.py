@@ -42,7 +42,7 @@ class Resolved:
 
 def resolve(experiment: Experiment) -> Resolved:
     """Return what can be run; raises UserError if something cannot, unless it is only missing and may be skipped."""
-    elsewhere = experiment.hosts is not None and experiment.hosts.server is not None
+    elsewhere = experiment.hosts is not None and bool(experiment.hosts.server)
     for variant in experiment.variants:
         _check_cpus(variant)
         _check_data_dir(variant)
@@ -86,7 +86,7 @@ def resolve(experiment: Experiment) -> Resolved:
 def _check_cpus(experiment: Experiment) -> None:
     usable = os.sched_getaffinity(0)
     # A server host says itself which CPUs it has; the client's are used here too, to load.
-    elsewhere = experiment.hosts is not None and experiment.hosts.server is not None
+    elsewhere = experiment.hosts is not None and bool(experiment.hosts.server)
     for side in ("client",) if elsewhere else ("client", "server"):
         for cpu in getattr(experiment.cpus, side) or ():
             if cpu not in usable:

@@ -9,7 +9,7 @@ from statistics import fmean
 
 from dbdyno.conduct.beginning import Beginning, NewRun, say_of
 from dbdyno.conduct.context import Context
-from dbdyno.conduct.hosts_ready import hosts_ready
+from dbdyno.conduct.hosts_ready import check_hosts
 from dbdyno.conduct.interrupt import Interrupts
 from dbdyno.conduct.limits import judge_limits
 from dbdyno.conduct.listener import Listener, Outcome
@@ -74,7 +74,7 @@ def conduct_from(beginning: Beginning, named: NamedExperiment, listener: Listene
         if crew:
             with interrupts.noted():
                 members = crew.wait(lambda: interrupts.requested)
-            resolved = hosts_ready(named.experiment, resolved, crew, members)
+            check_hosts(named.experiment, resolved, crew, members)
         if named.experiment.observe:
             account_delays(guard.switch_on)
         beginning.try_out(named.experiment, resolved, preparations, guard)

@@ -138,7 +138,7 @@ def _execute(
 ) -> tuple[Summary, list[HostStated] | None]:
     """Run a trial's load on this host, or on those of the experiment; returns what `trial.json` says of these too."""
     if context.crew:
-        return execute_on_hosts(context, plan, secrets, folder, events.system, observer)
+        return execute_on_hosts(context, plan, secrets, folder, events, observer)
     supervision = context.supervision(events.death)
 
     def record_came(record: Record) -> None:

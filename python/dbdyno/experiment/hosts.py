@@ -8,6 +8,8 @@ from pydantic import AfterValidator, BaseModel, BeforeValidator, ConfigDict, Fie
 
 MOST_HOSTS = 1000
 MOST_WAIT_S = 86_400
+MOST_LINK_S = 5
+"""A channel between hosts that is silent for 10 s is lost."""
 _ADDRESS = re.compile(r"tls://(?P<host>\[[0-9A-Fa-f:.]+\]|[\w.-]+):(?P<port>\d{1,5})")
 _NAME = re.compile(r"[A-Za-z0-9][A-Za-z0-9_.-]{0,62}")
 CONDUCTOR = "conductor"
@@ -67,8 +69,10 @@ class Hosts(BaseModel):
         AfterValidator(_check_names),
     ]
     """Names of the hosts that issue the load; each trial's clients are divided among them."""
-    server: Annotated[str, AfterValidator(check_name)] | None = None
-    """Name of the host on which systems without a URL are started (default: they are started on this host)."""
+    server: Annotated[
+        list[str], BeforeValidator(_as_list), Field(max_length=MOST_HOSTS), AfterValidator(_check_names)
+    ] = []
+    """Names of the hosts on which servers are started, each server of a cluster on the next (default: this host)."""
     certificates: str | None = None
     """Folder that `dbdyno hosts init` wrote (default: where it writes)."""
     if_lost: Literal["wait", "go on"] = "wait"
@@ -76,10 +80,13 @@ class Hosts(BaseModel):
     wait_seconds: Annotated[int, Field(ge=1, le=MOST_WAIT_S)] = 60
     """How long the run waits for a host before its first trial, and before each later one."""
 
+    link_seconds: Annotated[float, Field(ge=0, le=MOST_LINK_S)] = 0.3
+    """Before the first trial, each link to a server host is filled so long in each direction; 0: not at all."""
+
     @model_validator(mode="after")
     def _check_roles(self) -> "Hosts":
-        if self.server in self.client:
+        if both := [name for name in self.server if name in self.client]:
             raise ValueError(
-                f"'{self.server}' is a client host and the server host: start two workers there, each with its name"
+                f"'{both[0]}' is a client host and a server host: start two workers there, each with its name"
             )
         return self

@@ -341,13 +341,12 @@ class Experiment(BaseModel):
             "find_rate": self.find_rate is not None,
             "until_flat": self.until_flat is not None,
             "confirm_limit": self.confirm_limit,
-            "hosts": self.hosts is not None,
             "warmup = 'auto'": self.warmup is not None,
             "profile = 'on-stall'": self.profile == "on-stall",
         }
         for key, is_asked in asked.items() if self.events else ():
             if is_asked:
-                raise ValueError(f"events: {key} needs trials that nothing disturbs, from one host; leave one out")
+                raise ValueError(f"events: {key} needs trials that nothing disturbs; leave one out")
         for spec in self.workload if self.events else ():
             if spec.kind is not Kind.LOAD:
                 raise ValueError(f"events: '{spec.name}' runs without clients of dbdyno; leave events out")

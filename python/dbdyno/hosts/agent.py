@@ -21,7 +21,8 @@ from dbdyno.experiment.hosts import CONDUCTOR
 from dbdyno.hosts.certificates import Certificates
 from dbdyno.hosts.channel import BEAT_S, LONGEST_LINE, Channel, Lost, Message
 from dbdyno.hosts.clocks import own_clocks
-from dbdyno.hosts.network import ROUND_TRIP, round_trip_s
+from dbdyno.hosts.links import fill_link, serve_link
+from dbdyno.hosts.network import round_trip_s, round_trip_to
 from dbdyno.hosts.relay import Relay
 from dbdyno.hosts.tasks import raised, together
 from dbdyno.leftovers.processes import is_stopped
@@ -80,6 +81,10 @@ class Agent:
                 case "keep":
                     await Relay(self._host, self._worker).run(channel)
                     return
+                case "serve link":
+                    await serve_link(channel, self._host, message)
+                case "fill link":
+                    await fill_link(channel, message)
                 case "collect":
                     await channel.send_file(folder / RECORDS)
                     await channel.send_file(folder / LOG)
@@ -106,7 +111,7 @@ class Part:
 
     def __init__(self, program: Path, folder: Path, message: Message, worker: _Worker) -> None:
         self._program, self._folder, self._worker = program, folder, worker
-        self._observe, self._peer = bool(message.get("observe")), message.get("peer")
+        self._observe, self._peers = bool(message.get("observe")), dict(message.get("peers") or {})
         # They go to the load client's standard input and nowhere else.
         self._input = f"{json.dumps(message['plan'])}\n{json.dumps({'secrets': message['secrets']})}\n".encode()
 
@@ -185,11 +190,14 @@ class Part:
                 row = {AT: time.time()}
                 for sampler in samplers:
                     row |= sampler.sample()
-                if self._peer and (took_s := await round_trip_s(*self._peer)) is not None:
-                    row[ROUND_TRIP] = took_s
+                for name, took_s in zip(self._peers, await self._round_trips(), strict=True):
+                    row |= {} if took_s is None else {round_trip_to(name): took_s}
                 await channel.send({"observed": row})
             await asyncio.sleep(BEAT_S)
         raise Lost("the worker on this host is gone")
+
+    async def _round_trips(self) -> list[float | None]:
+        return await asyncio.gather(*(round_trip_s(*address) for address in self._peers.values()))
 
 
 def _live(line: bytes) -> Message | None:

@@ -29,6 +29,7 @@ class Member:
 
     hostname: what its kernel calls it. host, port: where its agent listens. open_files: the most that a process there
     may have, None for any number. ports: for connections to one server. memory_bytes: that were free when it joined.
+    machine: the same for hosts that share a kernel.
     """
 
     name: str
@@ -40,6 +41,7 @@ class Member:
     open_files: int | None = None
     ports: int = 1 << 16
     memory_bytes: int = 1 << 62
+    machine: str = ""
 
 
 class Crew:
@@ -52,9 +54,10 @@ class Crew:
         self._hosts, self._certificates = hosts, Certificates.of(folder, CONDUCTOR)
         self.context = self._certificates.context(ssl.Purpose.SERVER_AUTH)
         self._programs = programs(program)
-        self._roles = dict.fromkeys(hosts.client, CLIENT) | ({hosts.server: SERVER} if hosts.server else {})
+        self._roles = dict.fromkeys(hosts.client, CLIENT) | dict.fromkeys(hosts.server, SERVER)
         self._closing = ExitStack()
         self.lost: set[str] = set()
+        self.link_seconds = hosts.link_seconds
 
     def __enter__(self) -> Crew:
         """Listen; raises UserError if that address is not this host's, or is taken."""
@@ -110,10 +113,8 @@ class Crew:
         self._refuse_missing(wanted, members)
         return [members[name] for name in wanted]
 
-    def server(self, interrupted: Callable[[], bool]) -> Member:
-        """Return the server host; raises as `ready` does."""
-        name = self._hosts.server
-        assert name is not None, "the experiment has a server host"
+    def server(self, name: str, interrupted: Callable[[], bool]) -> Member:
+        """Return a server host; raises as `ready` does."""
         members = self._wait(interrupted, [name])
         self._refuse_missing([name], members)
         return members[name]
@@ -148,5 +149,5 @@ class Crew:
             raise UserError(f"hosts: {reason}")
         if information["role"] != self._roles[name]:
             raise UserError(f"hosts.{self._roles[name]}: {name} was started with --role {information['role']}")
-        keys = ("hostname", "host", "port", "processors", "role", "open_files", "ports", "memory_bytes")
+        keys = ("hostname", "host", "port", "processors", "role", "open_files", "ports", "memory_bytes", "machine")
         return Member(name, **{key: information[key] for key in keys})

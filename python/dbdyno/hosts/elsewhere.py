@@ -9,6 +9,7 @@ import json
 import re
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager, suppress
+from dataclasses import asdict, dataclass
 from pathlib import Path
 
 from dbdyno.errors import DbdynoError, RunFailed
@@ -17,9 +18,11 @@ from dbdyno.hosts.channel import Lost, Message, connect
 from dbdyno.hosts.clocks import Reading, compare
 from dbdyno.hosts.crew import Crew, Member
 from dbdyno.hosts.line import Line
+from dbdyno.hosts.spec_message import message_of
+from dbdyno.observe.observer import Rows
 from dbdyno.results.observations import LINES
 from dbdyno.results.samples import AT
-from dbdyno.results.write import Lines
+from dbdyno.systems.arrangements.galera import Node, Place
 from dbdyno.systems.base import Launch, System
 from dbdyno.systems.probe import Probe
 from dbdyno.systems.running.endpoint import Endpoint
@@ -28,24 +31,41 @@ from dbdyno.systems.running.server import Server
 _LOG = re.compile(r"server-[A-Za-z0-9._-]+\.log")
 
 
-class Elsewhere(Server):
-    """The part that is the same for every kind of system; `placed` mixes it in."""
+@dataclass(frozen=True)
+class Post:
+    """The place of a server: the host's name, and which of the `private_servers` of which system it is there."""
 
-    _crew: Crew
+    crew: Crew
+    host: str
+    system: SystemSpec
+    number: int
+
+
+class Elsewhere(Server):
+    """The part that is the same for every kind of system; `place` mixes it in."""
+
+    post: Post
     _line: Line | None = None
     _launch: Launch
-    _state: Message
+    _state: Message | None = None
     _death: str | None = None
-    _observations: Lines | None = None
+    _observations: Rows | None = None
     _before: Reading | None = None
 
     def start(self, launch: Launch) -> None:
-        self.stop()
-        self._launch, self._death = launch, None
-        self._line = Line(self._crew.server(lambda: False), self._crew.context, self._take)
+        if self._line is None or self._state is not None:
+            self.reach(launch)
         limits = {key: getattr(launch, key) for key in ("clients", "rows", "memory_limit_bytes", "answer_timeout_s")}
         cpus = list(launch.server_cpus) if launch.server_cpus else None
-        self._learn(self._line.call("start", system=written(self.spec), launch=limits | {"server_cpus": cpus}))
+        self._learn(self.line.call("start", launch=limits | {"server_cpus": cpus}))
+
+    def reach(self, launch: Launch) -> None:
+        """Have a keeper on its host make it, not started yet; raises UserError if that lacks something for it."""
+        self.stop()
+        self._launch, self._death = launch, None
+        post = self.post
+        self._line = Line(post.crew.server(post.host, lambda: False), post.crew.context, self._take)
+        self._line.call("make", system=message_of(post.system), number=post.number)
 
     def _learn(self, state: Message) -> None:
         self._state, self.endpoint = state, Endpoint(**state["endpoint"])
@@ -53,7 +73,7 @@ class Elsewhere(Server):
     def stop(self) -> None:
         if self._line is None:
             return
-        line, self._line = self._line, None
+        line, self._line, self._state = self._line, None, None
         try:
             if not line.lost and not line.waits:
                 with suppress(DbdynoError):
@@ -92,13 +112,13 @@ class Elsewhere(Server):
         return command
 
     def server_pids(self) -> dict[str, int]:
-        return dict(self._state["pids"]) if self._line else {}
+        return dict(self._state["pids"]) if self._state else {}
 
     def forking(self) -> frozenset[str]:
-        return frozenset(self._state["forking"])
+        return frozenset(self._state["forking"]) if self._state else frozenset()
 
     def started_with(self) -> dict[str, list[str]]:
-        return dict(self._state["started_with"])
+        return dict(self._state["started_with"]) if self._state else {}
 
     def data_directories(self) -> tuple[Path, ...]:
         return ()
@@ -123,7 +143,7 @@ class Elsewhere(Server):
 
     def compare_clocks(self) -> Reading:
         """Return how its host's clock stands against this one; raises RunFailed if it is not there."""
-        member, context = self.member, self._crew.context
+        member, context = self.member, self.post.crew.context
 
         async def ask() -> Reading:
             channel = await connect(member.host, member.port, context, member.name)
@@ -139,14 +159,14 @@ class Elsewhere(Server):
         return self._before
 
     @contextmanager
-    def observed(self, folder: Path) -> Iterator[None]:
-        """Write what is observed there into `folder` meanwhile, with the times of this host's clock."""
-        self._observations = Lines(folder / LINES)
+    def observed(self, rows: Rows) -> Iterator[None]:
+        """Hand on what is observed there meanwhile, with the times of this host's clock, and close `rows`."""
+        self._observations = rows
         try:
             yield
         finally:
-            lines, self._observations = self._observations, None
-            lines.close()
+            self._observations = None
+            rows.close()
 
     def _take(self, message: Message) -> None:
         """Take what the keeper says unasked."""
@@ -165,60 +185,44 @@ class Elsewhere(Server):
         return {**row, AT: round(row[AT] - offset_s, 3)}
 
 
-class ElsewhereObserver:
-    """Observes a trial on the server's host, as `dbdyno.observe.observer.Observer` does on this one."""
+class ElsewhereNode(Elsewhere):
+    """A node of Galera on another host, which finds its ports there."""
 
-    def __init__(self, system: Elsewhere, folder: Path) -> None:
-        """Have it connect there, and look what can be seen."""
-        self._system, self._folder = system, folder
-        self.not_seen: dict[str, str] = {}
-        self.cpu_s = 0.0
-        # A host that is lost makes the trial invalid, and not the observer.
-        try:
-            self._learn(system.line.call("observe"))
-        except RunFailed as error:
-            self.not_seen["host"] = str(error)
+    def find_place(self, launch: Launch) -> Place:
+        self.reach(launch)
+        return Place(**self.line.call("find_place"))
 
-    @contextmanager
-    def watching(self, client_pid: int | None, client_forks: bool) -> Iterator[None]:
-        """Observe meanwhile; the load client is on another host."""
-        del client_pid, client_forks
-        with self._system.observed(self._folder):
-            try:
-                with suppress(RunFailed):
-                    self._system.line.call("watch")
-                yield
-            finally:
-                with suppress(RunFailed):
-                    self._learn(self._system.line.call("unwatch"))
-
-    def stop(self) -> None:
-        """Do nothing: what was observed is here."""
-
-    def _learn(self, seen: Message) -> None:
-        self.not_seen, self.cpu_s = dict(seen["not_seen"]), float(seen["cpu_s"])
+    def join(self, places: Sequence[Place], password: str) -> None:
+        self.line.call("join", places=[asdict(place) for place in places], password=password)
 
 
-def described(crew: Crew, member: Member, systems: Sequence[Message], memory_limit_bytes: int | None) -> Message:
-    """Return what the server host lacks for some systems, and what room it has; raises RunFailed if it is gone."""
+def described(
+    crew: Crew, member: Member, systems: Sequence[tuple[SystemSpec, int]], memory_limit_bytes: int | None
+) -> Message:
+    """Return what a server host lacks for its servers, and what room it has; raises RunFailed if it is gone.
+
+    systems: whose servers it starts, and the number of the one (`System.private_servers`).
+    """
     line = Line(member, crew.context, lambda message: None)
+    asked = [{"system": message_of(spec), "number": number} for spec, number in systems]
     try:
-        return dict(line.call("describe", systems=systems, memory_limit_bytes=memory_limit_bytes))
+        return dict(line.call("describe", systems=asked, memory_limit_bytes=memory_limit_bytes))
     finally:
         line.close()
 
 
-def written(spec: SystemSpec) -> Message:
-    """Return a system without parts as a keeper reads it."""
-    return {"name": spec.name, "version": spec.version, "settings": dict(spec.settings), "label": spec.label}
+def place(system: System, crew: Crew, hosts: Sequence[str]) -> None:
+    """Put the servers of a system, which was not started, on hosts: each on the next one.
+
+    An arrangement knows its servers by several names, so they stay the same objects.
+    """
+    for number, (server, host) in enumerate(zip(system.private_servers(), hosts, strict=False)):
+        kind, mixin = type(server), ElsewhereNode if isinstance(server, Node) else Elsewhere
+        there: type[System] = type(kind.__name__, (mixin, kind), {"__doc__": kind.__doc__})
+        vars(server)["post"] = Post(crew, host, system.spec, number)
+        server.__class__ = there
 
 
-def placed(system: System, crew: Crew) -> System:
-    """Return a system that was not started, with its server on the run's server host; one by URL stays what it is."""
-    if system.spec.url is not None:
-        return system
-    kind = type(system)
-    there: type[System] = type(kind.__name__, (Elsewhere, kind), {"__doc__": kind.__doc__})
-    moved = System.__new__(there)
-    vars(moved).update(vars(system), _crew=crew)
-    return moved
+def hosted(system: System) -> list[Elsewhere]:
+    """Return the servers of a system that run on other hosts."""
+    return [server for server in system.private_servers() if isinstance(server, Elsewhere)]

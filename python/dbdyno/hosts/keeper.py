@@ -19,11 +19,13 @@ from typing import Any
 from dbdyno.errors import DbdynoError, UserError
 from dbdyno.experiment.system_spec import SystemSpec
 from dbdyno.hosts.channel import Message
+from dbdyno.hosts.spec_message import spec_of
 from dbdyno.observe.delay_accounting import account_delays
 from dbdyno.observe.observer import Observed, Observer
 from dbdyno.observe.room import free_room
 from dbdyno.results.observations import LINES
 from dbdyno.systems import build, missing
+from dbdyno.systems.arrangements.galera import Node, Place, new_place
 from dbdyno.systems.base import Launch
 from dbdyno.systems.running.guard import Guard
 from dbdyno.systems.running.server import Server
@@ -88,6 +90,9 @@ class Keeper:
         """Return the answer to a call; raises DbdynoError."""
         calls: Mapping[str, Callable[..., Any]] = {
             "describe": _describe,
+            "make": self._make,
+            "find_place": lambda: asdict(new_place(self._address)),
+            "join": self._join,
             "start": self._start,
             "restart": lambda: self._moved(self.system.restart),
             "kill": lambda: self._moved(self.system.kill),
@@ -113,18 +118,24 @@ class Keeper:
         move()
         return self._state()
 
-    def _start(self, system: Message, launch: Message) -> Message:
-        spec = _spec(system)
-        if reason := missing(spec):
-            raise UserError(f"{spec.label}: {reason}")
-        built = build(spec)
-        if not isinstance(built, Server) or not built.serves_hosts:
-            raise UserError(f"{spec.label}: it cannot be started for other hosts")
+    def _make(self, system: Message, number: int) -> None:
+        """Make a server of a system, not started yet."""
+        built, reason = _built(spec_of(system), number)
+        if reason:
+            raise UserError(f"{built.spec.label}: {reason}")
         self._system = built
         self.tails.follow(self._folder / f"server-{built.server_name}.log", f"server-{built.server_name}.log")
+
+    def _join(self, places: Sequence[Message], password: str) -> None:
+        """Tell a node of Galera where all nodes are."""
+        if not isinstance(self.system, Node):
+            raise UserError(f"{self.system.spec.label}: it joins no other servers")
+        self.system.join([Place(**place) for place in places], password)
+
+    def _start(self, launch: Message) -> Message:
         cpus = launch["server_cpus"]
         limits = {key: launch[key] for key in ("clients", "rows", "memory_limit_bytes", "answer_timeout_s")}
-        built.start(
+        self.system.start(
             Launch(
                 self._guard,
                 self._folder,
@@ -182,13 +193,21 @@ class Keeper:
             self._system = None
 
 
-def _spec(written: Message) -> SystemSpec:
-    return SystemSpec(written["name"], dict(written["settings"]), label=written["label"], version=written["version"])
+def _built(spec: SystemSpec, number: int) -> tuple[Server, str | None]:
+    """Return one of the servers of a system, and what this host lacks for it, or None; raises UserError if none is so.
+
+    Each part of an arrangement has packages of its own; the servers of a system without parts have the same.
+    """
+    built = build(spec).private_servers()[number : number + 1]
+    if not built or not isinstance(built[0], Server) or not built[0].serves_hosts:
+        raise UserError(f"{spec.label}: it cannot be started for other hosts")
+    return built[0], missing(built[0].spec if spec.parts else spec)
 
 
 def _describe(systems: Sequence[Message], memory_limit_bytes: int | None) -> Message:
-    """Return what this host lacks for the systems, and what room it has."""
-    reasons = {spec.label: missing(spec) for spec in map(_spec, systems)}
+    """Return what this host lacks for the servers, by their systems' labels, and what room it has."""
+    built = [_built(spec_of(asked["system"]), asked["number"]) for asked in systems]
+    reasons = {server.spec.label: reason for server, reason in built}
     return {
         "missing": {label: reason for label, reason in reasons.items() if reason},
         "cpus": sorted(os.sched_getaffinity(0)),

@@ -3,13 +3,13 @@
 import asyncio
 import socket
 import struct
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from contextlib import suppress
-from statistics import median
+from statistics import fmean, median
 
+from dbdyno.results.json_types import CapacityStated, NetworkStated
 from dbdyno.results.samples import AT
 
-ROUND_TRIP = "network.round_trip_s"
 RETRANSMITS, SENT, RECEIVED = (
     "network.tcp_retransmits_total",
     "network.sent_bytes_total",
@@ -20,6 +20,11 @@ _RTT_AT = 68
 """Offset of `tcpi_rtt` in `struct tcp_info` (include/uapi/linux/tcp.h)."""
 
 Row = Mapping[str, float]
+
+
+def round_trip_to(server_host: str) -> str:
+    """Return the column of round trips to a server host."""
+    return f"path.{server_host}.round_trip_s"
 
 
 async def round_trip_s(host: str, port: int) -> float | None:
@@ -36,10 +41,13 @@ async def round_trip_s(host: str, port: int) -> float | None:
     return None
 
 
-def describe_network(rows: Sequence[Row], start_unix_s: float) -> dict[str, float | None] | None:
+def describe_network(
+    rows: Sequence[Row], start_unix_s: float, paths: Mapping[str, CapacityStated]
+) -> NetworkStated | None:
     """Return what `trial.json` says of a client host's network; None if nothing of it was observed.
 
     rows: what was observed there, its times by the conductor's clock. start_unix_s: the clients' common start.
+    paths: what was measured of the ways to the server hosts, by the names of these.
     """
     idle = [row for row in rows if row[AT] < start_unix_s]
     loaded = [row for row in rows if row[AT] >= start_unix_s]
@@ -52,14 +60,25 @@ def describe_network(rows: Sequence[Row], start_unix_s: float) -> dict[str, floa
         return round((last[name] - first[name]) / lasted_s, 1) if lasted_s > 0 else None
 
     return {
-        "idle_round_trip_us": _typical_us(idle),
-        "round_trip_us": _typical_us(loaded),
+        "idle_round_trip_us": _mean_us(idle, paths),
+        "round_trip_us": _mean_us(loaded, paths),
         "retransmits": last[RETRANSMITS] - first[RETRANSMITS],
         "sent_bytes_per_s": per_s(SENT),
         "received_bytes_per_s": per_s(RECEIVED),
+        "paths": [
+            {
+                "server": name,
+                "idle_round_trip_us": _mean_us(idle, [name]),
+                "round_trip_us": _mean_us(loaded, [name]),
+                "capacity": capacity,
+            }
+            for name, capacity in paths.items()
+        ],
     }
 
 
-def _typical_us(rows: Sequence[Row]) -> float | None:
-    took_s = [row[ROUND_TRIP] for row in rows if ROUND_TRIP in row]
-    return round(median(took_s) * 1e6, 1) if took_s else None
+def _mean_us(rows: Sequence[Row], servers: Iterable[str]) -> float | None:
+    """Return the mean of the typical round trips to some server hosts, in microseconds."""
+    took_s = [[row[column] for row in rows if column in row] for column in map(round_trip_to, servers)]
+    typical_s = [median(to_one) for to_one in took_s if to_one]
+    return round(fmean(typical_s) * 1e6, 1) if typical_s else None

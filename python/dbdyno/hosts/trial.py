@@ -3,7 +3,7 @@
 import asyncio
 import ssl
 import time
-from collections.abc import Awaitable, Callable, Sequence
+from collections.abc import Awaitable, Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 
@@ -74,7 +74,7 @@ class Watch:
     death: how a server ended, or None while all run. interrupted: whether a person wants the end.
     on_live: takes what hosts tell of their records, the host's name first.
     on_observed: takes what is observed of a client host, once a second, with the conductor's time; None: nothing is.
-    peer: where client hosts measure round trips to, by TCP; None: they do not.
+    peers: where client hosts measure round trips to, by TCP: the server hosts' addresses by name.
     patience_s: after the start, until a load client that did not end is given up.
     """
 
@@ -83,7 +83,7 @@ class Watch:
     on_live: Callable[[str, Record], None]
     patience_s: float
     on_observed: Callable[[str, dict[str, float]], None] | None = None
-    peer: tuple[str, int] | None = None
+    peers: Mapping[str, tuple[str, int]] = field(default_factory=dict)
 
 
 @dataclass(frozen=True)
@@ -141,7 +141,7 @@ class _Run:
         for part in self._parts:
             plan = part.plan | {"start_at_unix_s": start_unix_s + part.offset_s}
             message: Message = {"say": "run", "trial": trial, "plan": plan, "secrets": secrets}
-            message |= {"observe": self._watch.on_observed is not None, "peer": self._watch.peer}
+            message |= {"observe": self._watch.on_observed is not None, "peers": dict(self._watch.peers)}
             await _guarded(part, _send(part, message))
         return start_unix_s
 

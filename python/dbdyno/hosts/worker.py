@@ -100,6 +100,7 @@ async def _join(post: Post, host: str, agent: "_AgentProcess", ending: asyncio.E
         "port": agent.port,
         "programs": programs(post.program),
         "processors": len(os.sched_getaffinity(0)),
+        "machine": _machine(),
         **asdict(own_limits()),
     }
 
@@ -133,6 +134,11 @@ async def _join(post: Post, host: str, agent: "_AgentProcess", ending: asyncio.E
                 said = True
             with suppress(TimeoutError):
                 await asyncio.wait_for(ending.wait(), AGAIN_S)
+
+
+def _machine() -> str:
+    """Return what the kernel drew when it was booted (random(4))."""
+    return Path("/proc/sys/kernel/random/boot_id").read_text(encoding="ascii").strip()
 
 
 async def _start(worker: Any, ending: asyncio.Event) -> None:

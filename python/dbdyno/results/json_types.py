@@ -297,30 +297,65 @@ class ClockStated(TypedDict):
 
 
 class KnownHostStated(TypedDict):
-    """Another host of a trial, and its clock; runs of earlier versions have clients alone, and say no `role`."""
+    """Another host of a trial, and its clock; runs of earlier versions have clients alone, and say no `role`.
+
+    machine: the same for hosts that share a kernel, and so its processors. servers: which a server host ran.
+    """
 
     name: str
     role: NotRequired[str]
     hostname: str
     address: str
     processors: int
+    machine: NotRequired[str]
+    servers: NotRequired[Sequence[str]]
     clock_before: ClockStated | None
     clock_after: ClockStated | None
     drift_s: float | None
 
 
-class HostStated(KnownHostStated):
-    """The same, and `problem` says what went wrong there."""
+class CapacityStated(TypedDict):
+    """The bytes per second that a link carried before the load, as its host sends and receives."""
 
+    sends_bytes_per_s: float | None
+    receives_bytes_per_s: float | None
+
+
+class HostStated(KnownHostStated):
+    """The same; `problem` says what went wrong there, `link` what its link carried."""
+
+    link: NotRequired[CapacityStated]
     problem: str | None
 
 
+class PathStated(TypedDict):
+    """The way from a client host to a server host: typical round trips before the load and during it."""
+
+    server: str
+    idle_round_trip_us: float | None
+    round_trip_us: float | None
+    capacity: NotRequired[CapacityStated]
+
+
+class NetworkStated(TypedDict):
+    """The network of a client host: means over its `paths`, and what it sent and received in all."""
+
+    idle_round_trip_us: float | None
+    round_trip_us: float | None
+    retransmits: float
+    sent_bytes_per_s: float | None
+    received_bytes_per_s: float | None
+    paths: NotRequired[Sequence[PathStated]]
+
+
 class ClientHostStated(HostStated):
-    """The same with its part of the load."""
+    """The same with its part of the load, how many load threads issued that, and what they completed."""
 
     clients: SliceStated
+    load_threads: NotRequired[int | None]
+    transactions_per_s: NotRequired[float | None]
     start_skew_s: float | None
-    network: Mapping[str, float | None] | None
+    network: NetworkStated | None
     lost: bool
 
 

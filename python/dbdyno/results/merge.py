@@ -10,6 +10,7 @@ from typing import Literal, TypeVar, cast
 
 from dbdyno.contract import (
     ChangesDocument,
+    ChangesRecord,
     CountedRecord,
     EndRecord,
     HelloRecord,
@@ -51,14 +52,37 @@ _ENDS = ("complete", "interrupted", "failed", "refused")
 def merge_records(parts: Sequence[Iterable[Record]], offsets_s: Sequence[float]) -> Iterator[Record]:
     """Yield the records of one trial, from those of its load clients.
 
+    What they changed together comes as one record too, if all recorded it. The parts are read side by side, so that
+    one second of each is in memory.
+
     offsets_s: what the clock of each shows more than the one whose times are wanted.
     Raises ValueError if the parts are not of one trial.
     """
-    merger = _Merger()
-    for records, offset_s in zip(parts, offsets_s, strict=True):
-        for record in records:
-            merger.add(record, offset_s)
+    merger = _Merger(len(parts))
+    streams = [iter(records) for records in parts]
+    waiting: dict[int, IntervalRecord] = {}
+    going = set(range(len(parts)))
+    while True:
+        for number in sorted(going - waiting.keys()):
+            if (interval := _next_interval(streams[number], merger, number, offsets_s[number])) is None:
+                going.discard(number)
+            else:
+                waiting[number] = interval
+        if not waiting:
+            break
+        second = min(interval["second"] for interval in waiting.values())
+        ready = [number for number in sorted(waiting) if waiting[number]["second"] == second]
+        merger.add_second({number: waiting.pop(number) for number in ready})
     yield from merger.merged()
+
+
+def _next_interval(records: Iterator[Record], merger: "_Merger", number: int, offset_s: float) -> IntervalRecord | None:
+    """Return the next second of a part, and hand on what comes before it; None at the part's end."""
+    for record in records:
+        if record["record"] == "interval":
+            return record
+        merger.add(record, number, offset_s)
+    return None
 
 
 def merge_histograms(histograms: Sequence[HistogramRecord]) -> HistogramRecord:
@@ -133,34 +157,41 @@ def _side_by_side(threads: Sequence[LoadThreadsRecord]) -> LoadThreadsRecord:
 
 
 class _Merger:
-    """Takes the records of one load client after the other."""
+    """Takes the records of all load clients, second by second."""
 
-    def __init__(self) -> None:
-        self._hellos: list[HelloRecord] = []
+    def __init__(self, parts: int) -> None:
+        self._hellos: dict[int, HelloRecord] = {}
         self._phases: dict[tuple[str, str], list[PhaseRecord]] = defaultdict(list)
-        self._intervals: dict[int, list[IntervalRecord]] = defaultdict(list)
-        self._gaps: list[list[tuple[int, int]]] = []
+        self._merged: list[IntervalRecord] = []
+        self._gaps: list[list[tuple[int, int]]] = [[] for _ in range(parts)]
+        self._has_gaps = False
         self._listed: list[Record] = []
         self._totals: list[TotalRecord] = []
+        self._changes: list[ChangesRecord] = []
         self._ends: list[EndRecord] = []
 
-    def add(self, record: Record, offset_s: float) -> None:
-        """Take one record; those that only one program needs are left out."""
+    def add_second(self, intervals: Mapping[int, IntervalRecord]) -> None:
+        """Take the same second of some parts, by their numbers."""
+        for number, interval in intervals.items():
+            self._has_gaps = self._has_gaps or "gaps_ns" in interval
+            self._gaps[number] += [(begin, length) for begin, length in interval.get("gaps_ns", ())]
+        self._merged.append(merge_intervals(list(intervals.values())))
+
+    def add(self, record: Record, number: int, offset_s: float) -> None:
+        """Take another record of a part; those that only one program needs are left out."""
         match record["record"]:
             case "hello":
-                self._hellos.append(record)
-                self._gaps.append([])
+                self._hellos[number] = record
             case "phase":
                 if "at_unix_s" in record:
                     record = {**record, "at_unix_s": record["at_unix_s"] - offset_s}
                 self._phases[record["phase"], record["state"]].append(record)
-            case "interval":
-                self._gaps[-1] += [(begin, length) for begin, length in record.get("gaps_ns", ())]
-                self._intervals[record["second"]].append(record)
             case "error" | "mismatch" | "check" | "query_plan":
                 self._listed.append(record)
             case "total":
                 self._totals.append(record)
+            case "changes":
+                self._changes.append(record)
             case "end":
                 self._ends.append(record)
 
@@ -176,18 +207,21 @@ class _Merger:
         if len(self._totals) == len(self._hellos):
             yield self._total()
         yield from self._phase_records("end")
+        if len(self._changes) == len(self._hellos):
+            changes: ChangesRecord = {"record": "changes", **merge_changes(self._changes)}
+            yield changes
         if len(self._ends) == len(self._hellos):
             yield max(self._ends, key=lambda end: _ENDS.index(end["status"]))
 
     def _hello(self) -> HelloRecord:
-        first = self._hellos[0]
-        for other in self._hellos[1:]:
+        first, *others = hellos = [self._hellos[number] for number in sorted(self._hellos)]
+        for other in others:
             for key in _SAME:
                 if other[key] != first[key]:
                     raise ValueError(f"load clients of one trial differ in {key}: {first[key]} and {other[key]}")
-        merged: HelloRecord = {**first, "threads": sum(hello["threads"] for hello in self._hellos)}
+        merged: HelloRecord = {**first, "threads": sum(hello["threads"] for hello in hellos)}
         if first.get("processors"):
-            merged["processors"] = sum(hello["processors"] for hello in self._hellos)
+            merged["processors"] = sum(hello["processors"] for hello in hellos)
         return merged
 
     def _phase_records(self, state: str) -> Iterator[PhaseRecord]:
@@ -198,15 +232,15 @@ class _Merger:
                 yield pick(records, key=lambda record: record["at_unix_s"])
 
     def _seconds(self) -> Iterator[IntervalRecord]:
-        merged = [merge_intervals(self._intervals[second]) for second in sorted(self._intervals)]
-        if any("gaps_ns" in interval for parts in self._intervals.values() for interval in parts):
+        merged = self._merged
+        if self._has_gaps:
             ends_ns, passed_s = [], 0.0
             gaps_ns: list[list[list[int]]] = [[] for _ in merged]
             for interval, of_second in zip(merged, gaps_ns, strict=True):
                 passed_s += interval["seconds"]
                 interval["gaps_ns"] = of_second
                 ends_ns.append(round(passed_s * 1e9))
-            for begin_ns, length_ns in common_gaps(self._gaps):
+            for begin_ns, length_ns in common_gaps([self._gaps[number] for number in self._hellos]):
                 ended_ns = begin_ns + length_ns
                 index = next((at for at, end_ns in enumerate(ends_ns) if ended_ns <= end_ns), len(merged) - 1)
                 gaps_ns[index].append([begin_ns, length_ns])

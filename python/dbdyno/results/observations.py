@@ -18,9 +18,12 @@ from dbdyno.contract import JsonObject
 from dbdyno.errors import UserError
 from dbdyno.results.jsonfiles import MOST, read_lines
 from dbdyno.results.samples import AT, Observations
+from dbdyno.results.together import together
 
 LINES = "observations.jsonl"
 TABLE = "observations.parquet"
+HOSTS = "hosts"
+"""The part of a trial's folder that has a folder for each other host."""
 
 
 def read_observations(folder: Path) -> Observations | None:
@@ -50,6 +53,21 @@ def close_observations(folder: Path) -> Observations | None:
     observations = _read_lines(lines)
     _table().write_table(folder / TABLE, observations)
     lines.unlink()
+    return observations
+
+
+def close_hosts(folder: Path, hosts: Sequence[str]) -> Observations | None:
+    """Turn what was observed of a trial on several server hosts into a table each, and one of the trial.
+
+    Returns the trial's; `None` if nothing was observed. Raises as `close_observations`.
+    """
+    closed = [close_observations(folder / HOSTS / name) for name in hosts]
+    seen = [observations for observations in closed if observations is not None and len(observations.at_unix_s)]
+    (folder / LINES).unlink(missing_ok=True)
+    if not seen:
+        return None
+    observations = together(seen)
+    _table().write_table(folder / TABLE, observations)
     return observations
 
 

@@ -176,6 +176,10 @@ class System(ABC):
         """Return an arrangement of other systems; only if it `takes_parts`. Raises UserError as the class does."""
         raise NotImplementedError(f"{cls.name} takes no parts")
 
+    def private_servers(self) -> list[System]:
+        """Return the servers in it that dbdyno starts, in order; an arrangement has several, and none is nested."""
+        return [] if self.spec.url or self.embedded else [self]
+
     @classmethod
     def path_of(cls, spec: SystemSpec) -> str | None:
         """Return the path at which a configuration says that its build is; None if it names none."""

@@ -6,6 +6,7 @@ import pytest
 
 from dbdyno.errors import UserError
 from dbdyno.systems.arrangements import galera
+from dbdyno.systems.arrangements.galera import Place
 from helpers import need, running, system, wait_until
 from systems.load import execute
 
@@ -103,3 +104,19 @@ def test_what_is_missing_is_named_with_its_packages(monkeypatch):
     assert galera.Galera.missing() == (
         "mariadbd, rsync, libgalera_smm.so not installed: apt install mariadb-server rsync galera-4"
     )
+
+
+def test_places_have_ports_of_their_own_on_each_host():
+    assert galera._are_apart([Place("10.0.0.1", 1, 2, 3), Place("10.0.0.2", 1, 2, 3)])
+    assert not galera._are_apart([Place("10.0.0.1", 1, 2, 3), Place("10.0.0.1", 3, 4, 5)])
+
+
+def test_the_servers_that_dbdyno_starts_are_listed():
+    def names(text):
+        return [server.server_name for server in system(text).private_servers()]
+
+    assert names("galera?nodes=2") == ["galera-1", "galera-2"]
+    assert names("cache-aside(memcached, replicated(mariadb*2))") == ["memcached", "replicated-1", "replicated-2"]
+    assert names("cache-aside(memcached, mysql://u@10.0.0.1/d)") == ["memcached"]
+    assert names("mariadb?engine=Spider") == ["spider-front", "spider-backend-1"]
+    assert names("redis") == ["redis"] and names("sqlite") == names("redis://10.0.0.1") == []

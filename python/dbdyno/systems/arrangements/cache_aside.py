@@ -59,6 +59,9 @@ class Fronted(System):
             cache.start(replace(launch, data=None))
         self.store.start(launch)
 
+    def private_servers(self) -> list[System]:
+        return [server for part in self.parts for server in part.private_servers()]
+
     def stop(self) -> None:
         for part in self.parts:
             part.stop()

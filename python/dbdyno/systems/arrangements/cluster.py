@@ -41,6 +41,9 @@ class Cluster(System):
         for node in reversed(self.nodes):
             node.stop()
 
+    def private_servers(self) -> list[System]:
+        return [server for node in self.nodes for server in node.private_servers()]
+
     def space(self, records: float, data_bytes: float) -> Space:
         return sum((node.space(records, data_bytes) for node in self.nodes), Space())
 

@@ -1,8 +1,12 @@
-"""A Galera cluster of MariaDB nodes on this host: every node holds all rows, and each can be written to."""
+"""A Galera cluster of MariaDB nodes, on this host or each on its own.
+
+Every node holds all rows, and each can be written to.
+"""
 
 from __future__ import annotations
 
 import secrets as random_secrets
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -58,9 +62,10 @@ RESERVED = frozenset(
 
 
 @dataclass(frozen=True)
-class Ports:
-    """Ports of a node: for the group, and for the changes or the whole data that it lacks."""
+class Place:
+    """The address of a node, and its ports: for the group, and for the changes or the whole data that it lacks."""
 
+    address: str
     group: int
     changes: int
     everything: int
@@ -77,9 +82,13 @@ class Node(MariaDB):
         if number:
             self.new_user = ""
 
-    def join(self, ports: list[Ports], password: str) -> None:
+    def find_place(self, launch: Launch) -> Place:
+        """Return where the others are to find it, on the host that it will be started on."""
+        return new_place(launch.address)
+
+    def join(self, places: Sequence[Place], password: str) -> None:
         """Take where all nodes are, this one among them, and the password of the cluster's user."""
-        self._ports, self._password = ports, password
+        self._places, self._password = places, password
 
     def new_password(self) -> str:
         return self._password
@@ -88,11 +97,11 @@ class Node(MariaDB):
         return ["mkdir", str(data)] if self._number else super()._make_data_command(data)
 
     def server_options(self) -> list[str]:
-        own, group = self._ports[self._number], ",".join(f"127.0.0.1:{ports.group}" for ports in self._ports)
+        own, group = self._places[self._number], ",".join(f"{place.address}:{place.group}" for place in self._places)
         also = self.spec.settings.get("wsrep_provider_options", "gcache.size=32M")
         provider = (
-            f"base_host=127.0.0.1;base_port={own.group};gmcast.listen_addr=tcp://127.0.0.1:{own.group};"
-            f"ist.recv_addr=127.0.0.1:{own.changes};{also}"
+            f"base_host={own.address};base_port={own.group};gmcast.listen_addr=tcp://{own.address}:{own.group};"
+            f"ist.recv_addr={own.address}:{own.changes};{also}"
         )
         return [
             "--binlog-format=ROW",
@@ -102,9 +111,9 @@ class Node(MariaDB):
             "--wsrep-cluster-name=dbdyno",
             f"--wsrep-cluster-address=gcomm://{group}",
             f"--wsrep-node-name={self.server_name}",
-            f"--wsrep-node-address=127.0.0.1:{own.group}",
+            f"--wsrep-node-address={own.address}:{own.group}",
             "--wsrep-sst-method=rsync",
-            f"--wsrep-sst-receive-address=127.0.0.1:{own.everything}",
+            f"--wsrep-sst-receive-address={own.address}:{own.everything}",
             *super().server_options(),
             f"--wsrep-provider-options={provider}",
             *(["--wsrep-new-cluster"] if self._number == 0 else []),
@@ -158,11 +167,10 @@ class Galera(Cluster):
         return f"{', '.join(lacking)} not installed: apt install {' '.join(dict.fromkeys(lacking.values()))}"
 
     def start(self, launch: Launch) -> None:
-        ports: set[int] = set()
-        while len(ports) < 3 * len(self.nodes):
-            ports.add(free_port())
         password = random_secrets.token_hex(16)
-        places = [Ports(*(ports.pop() for _ in range(3))) for _ in self.nodes]
+        places = [node.find_place(launch) for node in self._members]
+        while not _are_apart(places):
+            places = [node.find_place(launch) for node in self._members]
         for node in self._members:
             node.join(places, password)
         super().start(launch)
@@ -170,6 +178,17 @@ class Galera(Cluster):
     def durability(self) -> Durability:
         least = super().durability()
         return replace(least, reason=f"{least.reason}, all of which have received it by then")
+
+
+def new_place(address: str) -> Place:
+    """Return a place at an address of this host, whose ports are free."""
+    return Place(address, *(free_port(address) for _ in range(3)))
+
+
+def _are_apart(places: Sequence[Place]) -> bool:
+    """Return whether no two ports of one host are the same: a free one may be found twice."""
+    ports = [(place.address, port) for place in places for port in (place.group, place.changes, place.everything)]
+    return len(set(ports)) == len(ports)
 
 
 def _provider() -> Path | None:

@@ -1,0 +1,39 @@
+"""Files of several load clients are merged as their records are, in one process or several."""
+
+import json
+
+import pytest
+
+from dbdyno.results import merge_files as merge_files_module
+from dbdyno.results.merge import merge_records
+from dbdyno.results.merge_files import merge_files
+from results.test_merge import changes, part
+
+
+def files_of(parts, folder):
+    files = [folder / f"{number}.jsonl" for number in range(len(parts))]
+    for file, records in zip(files, parts, strict=True):
+        file.write_text("".join(json.dumps(record) + "\n" for record in records))
+    return files
+
+
+@pytest.mark.parametrize("above_bytes", [1 << 30, 0])
+def test_they_are_merged_as_records_are(tmp_path, monkeypatch, above_bytes):
+    monkeypatch.setattr(merge_files_module, "PARALLEL_ABOVE_BYTES", above_bytes)
+    monkeypatch.setattr(merge_files_module.os, "sched_getaffinity", lambda pid: {0, 1})
+    gaps = [[[100_000_000 * host, 500_000_000]] for host in range(5)]
+    parts = [[*part(host, [5, 7 * host], gaps_ns=gaps[host])[:-1], changes(1)] for host in range(5)]
+    parts = [[*records, {"record": "end", "status": "complete", "reason": None}] for records in parts]
+    offsets_s = [float(host) for host in range(5)]
+    merged = list(merge_files(files_of(parts, tmp_path), offsets_s, tmp_path))
+    assert merged == list(merge_records(parts, offsets_s))
+    assert len(list(tmp_path.iterdir())) == len(parts)
+
+
+def test_parts_of_two_trials_are_refused(tmp_path, monkeypatch):
+    monkeypatch.setattr(merge_files_module, "PARALLEL_ABOVE_BYTES", 0)
+    other = [{**part(0.0, [5])[0], "version": "2"}, *part(0.0, [5])[1:]]
+    parts = [part(0.0, [5])] * 3 + [other]
+    with pytest.raises(ValueError, match="differ in version"):
+        list(merge_files(files_of(parts, tmp_path), [0.0] * 4, tmp_path))
+    assert len(list(tmp_path.iterdir())) == len(parts)
