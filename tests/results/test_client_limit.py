@@ -47,3 +47,28 @@ def test_the_signs(recorded, about, said):
 
 def test_an_embedded_store_is_its_own_client():
     assert client_limited(Recorded(2.0), TrialFacts(), embedded=True) is None
+
+
+def client(name, threads, processors=2):
+    return {"name": name, "load_threads": threads, "processors": processors}
+
+
+@pytest.mark.parametrize(
+    ("busy", "said"),
+    [
+        ((0.2, 0.1, 0.95, 0.93), "the load threads on c2 were 94% busy, so the store may do more"),
+        ((0.2, 0.1, 0.95, 0.5), "the busiest load thread on c2 was 95% busy, so the store may do more"),
+        ((0.95, 0.9, 0.95, 0.93), "the load threads on c1 were 92% busy and the load threads on c2 were 94% busy"),
+        ((0.2, 0.1, 0.85, 0.5), None),
+    ],
+)
+def test_a_busy_client_host_is_named(busy, said):
+    facts = TrialFacts.read({"hosts": [client("c1", 2), client("c2", 2), {"name": "s1", "role": "server"}]})
+    evidence = client_limited(Recorded(sum(busy), threads=4, busy=busy), facts, embedded=False)
+    assert evidence is None if said is None else evidence.startswith(said)
+
+
+def test_of_hosts_that_did_not_say_their_threads_all_are_one():
+    facts = TrialFacts.read({"hosts": [client("c1", None), client("c2", 2)]})
+    evidence = client_limited(Recorded(1.9, threads=4, busy=(0.95,) * 2), facts, embedded=False)
+    assert evidence.startswith("its load threads were 95% busy")

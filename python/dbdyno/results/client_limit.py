@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection
+from collections.abc import Collection, Sequence
+from itertools import accumulate
 
 from dbdyno.results.facts import TrialFacts
-from dbdyno.results.model import Recorded
+from dbdyno.results.json_types import ClientHostStated, client_host
+from dbdyno.results.model import LoadThread, Recorded
 
 CEILING_SHARE = 0.75
 CEILING_BELIEVED = 1.1
@@ -36,7 +38,8 @@ def client_limited(recorded: Recorded, facts: TrialFacts, embedded: bool) -> str
     """
     if recorded.followed or recorded.seconds <= 0 or embedded:
         return None
-    signs = [sign for sign in (_near_ceiling(recorded, facts), _busy_load_threads(recorded, facts)) if sign]
+    busy = _busy_hosts(recorded, facts) or _busy_load_threads(recorded, facts)
+    signs = [sign for sign in (_near_ceiling(recorded, facts), busy) if sign]
     return " and ".join(signs) + ", so the store may do more" if signs else None
 
 
@@ -54,6 +57,31 @@ def _busiest(recorded: Recorded) -> float:
     threads = (recorded.hello.get("threads") if recorded.hello else None) or 1
     together = sum(interval.client_cpu_s for interval in recorded.measured) / recorded.seconds / threads
     return max([together, *(thread.cpu_share for thread in recorded.load_threads)])
+
+
+def threads_by_host(recorded: Recorded, facts: TrialFacts) -> list[tuple[ClientHostStated, Sequence[LoadThread]]]:
+    """Return each client host with its load threads, which were recorded in the hosts' order; none if not all are."""
+    hosts = [host for host in map(client_host, facts.hosts or ()) if host]
+    counts = [host.get("load_threads") or 0 for host in hosts]
+    if not hosts or not all(counts) or sum(counts) != len(recorded.load_threads):
+        return []
+    ends = list(accumulate(counts))
+    return [
+        (host, recorded.load_threads[end - count : end]) for host, count, end in zip(hosts, counts, ends, strict=True)
+    ]
+
+
+def _busy_hosts(recorded: Recorded, facts: TrialFacts) -> str | None:
+    """Return which client hosts' load threads, or one of them, were nearly all they could be, else `None`."""
+    signs = []
+    for host, threads in threads_by_host(recorded, facts):
+        shares = [thread.cpu_share for thread in threads]
+        busy = sum(shares) / max(1, min(len(shares), host["processors"]))
+        if busy >= BUSY_LOAD_THREADS:
+            signs.append(f"the load threads on {host['name']} were {busy:.0%} busy")
+        elif max(shares, default=0.0) >= BUSY_LOAD_THREADS:
+            signs.append(f"the busiest load thread on {host['name']} was {max(shares):.0%} busy")
+    return " and ".join(signs) or None
 
 
 def _busy_load_threads(recorded: Recorded, facts: TrialFacts) -> str | None:

@@ -233,7 +233,8 @@ def host_round_trip_s(hosts: Sequence[HostStated]) -> float:
     """Return the mean round trip of client hosts under load, weighted by their clients; 0 if none was measured."""
     clients = trips_s = 0.0
     for host in filter(None, map(client_host, hosts)):
-        if (took_us := (host.get("network") or {}).get("round_trip_us")) is not None:
+        network = host.get("network")
+        if network and (took_us := network.get("round_trip_us")) is not None:
             clients += host["clients"]["count"]
             trips_s += host["clients"]["count"] * took_us * 1e-6
     return trips_s / clients if clients else 0.0

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from dbdyno.results.client_limit import client_limited
+from dbdyno.results.client_limit import client_limited, threads_by_host
 from dbdyno.results.model import Trial
 
 WAITING_LOAD_THREADS = 0.05
@@ -73,8 +73,7 @@ def _waiting(trial: Trial) -> str | None:
     waited = _waited_at_work(trial)
     if not waited:
         return None
-    client, server = (set(cpus or ()) for cpus in (trial.facts.client_cpus, trial.facts.server_cpus))
-    apart = bool(client and server and not client & server)
+    apart = _apart(trial)
     free = free_processors(trial)
     if not apart and (free is None or free < FREE_PROCESSORS):
         return None
@@ -84,16 +83,33 @@ def _waiting(trial: Trial) -> str | None:
     return waited
 
 
+def _apart(trial: Trial) -> bool:
+    """Return whether clients and servers share no processor."""
+    if hosts := trial.facts.hosts:
+        servers = {host.get("machine") for host in hosts if host.get("role") == "server"}
+        return not servers & {host.get("machine") for host in hosts if host.get("role") != "server"}
+    client, server = (set(cpus or ()) for cpus in (trial.facts.client_cpus, trial.facts.server_cpus))
+    return bool(client and server and not client & server)
+
+
 def _waited_at_work(trial: Trial) -> str | None:
     """Return that a load thread which works or waits most of the time waited too long; that of all if no more is known.
 
     Each thread has clients of its own: the mean over four hides one that waits half of the time.
     """
+    if by_host := threads_by_host(trial.recorded, trial.facts):
+        every = [_late_threads(f"on {host['name']}", threads) for host, threads in by_host]
+        return " and ".join(filter(None, every)) or None
     known = [(thread.cpu_share, thread.run_queue_share) for thread in trial.recorded.load_threads]
     threads, observed = load_threads(trial), run_queue_threads(trial, ("client",))
     if not any(waiting is not None for _, waiting in known) and threads and observed is not None:
         working = sum(interval.client_cpu_s for interval in trial.recorded.measured) / trial.recorded.seconds
         known = [(working / threads, observed / threads)]
+    return _late_threads("", known)
+
+
+def _late_threads(place: str, known: Sequence[tuple[float, float | None]]) -> str | None:
+    """Return that load threads waited too long for a processor, of those that worked and waited so; else `None`."""
     at_work = [
         waiting
         for working, waiting in known
@@ -101,5 +117,6 @@ def _waited_at_work(trial: Trial) -> str | None:
     ]
     if not at_work:
         return None
-    who = "one of its load threads" if len(at_work) < len(known) else "its load threads"
+    whose = f"the load threads {place}" if place else "its load threads"
+    who = f"one of {whose}" if len(at_work) < len(known) else whose
     return f"{who} waited for a processor {min(1.0, max(at_work)):.0%} of the time"

@@ -10,7 +10,8 @@ from dbdyno.results.model import Trial
 from dbdyno.verdict import engine
 from dbdyno.verdict.budget import AT_WORK, TimeBudget, injected_waits, stalled_seconds
 from dbdyno.verdict.client import signs_of_client
-from dbdyno.verdict.evidence import Measured
+from dbdyno.verdict.evidence import OF_ALL_HOSTS, Measured
+from dbdyno.verdict.hosts import by_host, named
 from dbdyno.verdict.limits import (
     CHECKPOINT,
     CLIENT,
@@ -81,11 +82,16 @@ def limited(trial: Trial, budget: TimeBudget) -> Limited:
     """
     measured = Measured.of(trial)
     held = _held(budget)
-    full = full_processors(measured) if measured else None
-    signs = _signs(trial, measured) | _injected(trial, budget)
+    full = _full(measured) if measured else None
+    signs = _signs(trial, measured)
+    link_is_full = bool(signs[NETWORK])
+    signs[NETWORK] += _injected(trial, budget)
     if full:
         signs[full.limit] = full.signs
     contenders = _contenders(held, full, signs)
+    if link_is_full and not full and not signs[CLIENT]:
+        # Its sockets have data that waits for the link.
+        contenders[NETWORK] = contenders.get(NETWORK, 0.0) + contenders.pop(UNEXPLAINED, 0.0)
     winner, amount = max(contenders.items(), key=lambda item: item[1])
     limit = winner
     if trial.recorded.followed:
@@ -109,6 +115,15 @@ def limited(trial: Trial, budget: TimeBudget) -> Limited:
         *(limit, amount, budget.in_flight, signs.get(limit, ()), _said(LIMITS[limit].figures, measured)),
         *(named, rest[second] if named else 0.0, sure),
     )
+
+
+def _full(measured: Measured) -> Full | None:
+    """Return which processors or threads were full, of the first server host that has such; all that are so sign."""
+    fulls = [(host, full) for host, own in by_host(measured) if (full := full_processors(own))]
+    if not fulls:
+        return None
+    limit = fulls[0][1].limit
+    return Full(limit, tuple(sign for host, full in fulls if full.limit == limit for sign in named(host, full.signs)))
 
 
 def _contenders(held: Mapping[str, float], full: Full | None, signs: Mapping[str, tuple[str, ...]]) -> dict[str, float]:
@@ -149,9 +164,9 @@ def _engine(
         seen_as, full = _behind_others(measured, budget, full)
     for name, limit in LIMITS.items():
         is_hidden = seen_as not in limit.seen_as or (full and not limit.if_full)
-        if limit.inside and not is_hidden and (signs := tuple(limit.inside(measured))):
+        if limit.inside and not is_hidden and (signs := _said((limit.inside,), measured)):
             return name, signs
-    to_log = tuple(engine.log_pressure(measured)) if seen_as == LOCK else ()
+    to_log = _said((engine.log_pressure,), measured) if seen_as == LOCK else ()
     return (CHECKPOINT, to_log) if to_log else None
 
 
@@ -164,9 +179,9 @@ def _behind_others(measured: Measured, budget: TimeBudget, full: Full | None) ->
     at_work = sum(value for band, value in budget.bands.items() if band in _ON_PROCESSORS)
     if at_work < MOST * budget.in_flight:
         return UNEXPLAINED, None
-    consumers = Consumers.of(measured)
-    took = max(consumers.others, consumers.stolen) if consumers else 0.0
-    return (HOST_CPU, full) if consumers and took < MOST * consumers.host else (OTHERS, full)
+    every = [consumers for _, own in by_host(measured) if (consumers := Consumers.of(own))]
+    took = max((max(consumers.others, consumers.stolen) / consumers.host for consumers in every), default=MOST)
+    return (HOST_CPU, full) if took < MOST else (OTHERS, full)
 
 
 def _short_stalls(trial: Trial, seen_as: str, full: Full | None) -> str | None:
@@ -199,16 +214,24 @@ def _signs(trial: Trial, measured: Measured | None) -> dict[str, tuple[str, ...]
 
 
 def _said(kinds: tuple[Evidence, ...], measured: Measured | None) -> tuple[str, ...]:
-    return tuple(text for kind in kinds for text in kind(measured)) if measured else ()
+    if measured is None:
+        return ()
+    hosts = by_host(measured)
+    return tuple(
+        sign
+        for kind in kinds
+        for host, own in ([("", measured)] if kind in OF_ALL_HOSTS else hosts)
+        for sign in named(host, kind(own))
+    )
 
 
-def _injected(trial: Trial, budget: TimeBudget) -> dict[str, tuple[str, ...]]:
+def _injected(trial: Trial, budget: TimeBudget) -> tuple[str, ...]:
     """Return the sign of an injected network delay: it is known, and not inferred."""
     delay_us = trial.facts.network_delay_us
     if not delay_us:
-        return {}
+        return ()
     waits = injected_waits(trial)[budget.measured].mean()
-    return {NETWORK: (f"{waits:.1f} waited for the injected delay of {delay_us:,} µs before each request",)}
+    return (f"{waits:.1f} waited for the injected delay of {delay_us:,} µs before each request",)
 
 
 def unexplained_stalls(trial: Trial, budget: TimeBudget) -> str | None:

@@ -2,13 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
+from typing import Any
 
 import numpy as np
 
 from dbdyno.results.json_types import HostStated, client_host
 from dbdyno.results.model import Trial
+from dbdyno.results.observations import HOSTS, read_observations
 from dbdyno.results.samples import Observations
 from dbdyno.verdict.client import THROTTLED, free_processors
 
@@ -21,6 +23,8 @@ DISTURBING = 0.1
 """Share of the host's processors that others may use before it is mentioned."""
 ON_THE_WAY = 0.05
 """Share of the operations in flight whose data was sent and not received: fewer explain nothing."""
+FULL_LINK = 0.9
+"""Share of what a link carried alone, in bytes of data; what its host counts under load has the headers too."""
 CLIENT_TASKS = ("request", "read", "write")
 """Tasks for clients of a server's thread pools, by the name in its counters."""
 IO_PRESSURE = 0.2
@@ -200,12 +204,44 @@ def on_the_way(measured: Measured) -> Iterator[str]:
 def _between_hosts(hosts: Sequence[HostStated]) -> Iterator[str]:
     """Yield what each client host measured of its way to the server."""
     for host in filter(None, map(client_host, hosts)):
-        network = host.get("network") or {}
+        network: Mapping[str, Any] = host.get("network") or {}
         if (took_us := network.get("round_trip_us")) is not None:
             idle_us = network.get("idle_round_trip_us")
             idle = f" ({idle_us / 1e3:.2g} ms before the load)" if idle_us is not None else ""
             again = f"; TCP sent {sent_again:,.0f} segments again" if (sent_again := network.get("retransmits")) else ""
             yield f"a round trip from {host['name']} took {took_us / 1e3:.2g} ms{idle}{again}"
+
+
+def full_links(measured: Measured) -> Iterator[str]:
+    """Yield which hosts' links were full: what they carried was what they had carried at most before the load."""
+    facts = measured.trial.facts
+    for host in facts.hosts or ():
+        link = host.get("link")
+        if not link:
+            continue
+        client = client_host(host)
+        network: Mapping[str, object] = (client.get("network") if client else _server_network(measured, host)) or {}
+        for verb, rate, capacity in (
+            ("sent", network.get("sent_bytes_per_s"), link["sends_bytes_per_s"]),
+            ("received", network.get("received_bytes_per_s"), link["receives_bytes_per_s"]),
+        ):
+            if isinstance(rate, float) and capacity and rate >= FULL_LINK * capacity:
+                yield (
+                    f"{host['name']} {verb} {rate / 1e6:,.1f} MB/s, {rate / capacity:.0%} of the "
+                    f"{capacity / 1e6:,.1f} MB/s that its link carried before the load"
+                )
+
+
+def _server_network(measured: Measured, host: HostStated) -> Mapping[str, float | None]:
+    """Return what a server host sent and received during the load."""
+    own = measured
+    if sum(other.get("role") == "server" for other in measured.trial.facts.hosts or ()) > 1:
+        folder = measured.trial.folder
+        observations = read_observations(folder / HOSTS / host["name"]) if folder else None
+        if observations is None:
+            return {}
+        own = replace(measured, observations=observations)
+    return {f"{what}_bytes_per_s": own.rate(f"network.{what}_bytes_total") for what in ("sent", "received")}
 
 
 def task_queues(measured: Measured) -> Iterator[str]:
@@ -244,3 +280,7 @@ def disk_times(measured: Measured) -> Iterator[str]:
             )
             if count and time_s is not None and count >= 1:
                 yield f"{count:,.0f} {operations}/s on {device}, {1e3 * time_s / count:.2g} ms each"
+
+
+OF_ALL_HOSTS = frozenset({on_the_way, full_links})
+"""Evidence of the trial, and not of one of its server hosts."""

@@ -13,6 +13,7 @@ from dbdyno.results.write import write_compact
 from dbdyno.verdict.budget import TimeBudget, time_budget
 from dbdyno.verdict.decision import limited
 from dbdyno.verdict.evidence import Measured, others_cores
+from dbdyno.verdict.hosts import by_host
 from dbdyno.verdict.limits import CLIENT
 from dbdyno.verdict.locks import locks_seen
 from dbdyno.verdict.next_steps import next_steps
@@ -49,7 +50,9 @@ def judge(trial: Trial) -> Conclusions:
         # The load client's records alone do not say which side was full first.
         client = " and ".join(limited_by.signs) if limited_by.limit == CLIENT else None
     measured = Measured.of(trial)
-    disturbed = others_cores(measured) if measured else None
+    disturbed = (
+        max(filter(None, (others_cores(own) for _, own in by_host(measured))), default=None) if measured else None
+    )
     return Conclusions(
         client_limited=client,
         others_cores=None if disturbed is None else round(disturbed, DIGITS),

@@ -150,6 +150,7 @@ _TABLE = (
         bands=(Band("network", "#009e73"),),
         self_evident=True,
         changeable=Changeable.DELAY,
+        signs=(evidence.full_links,),
         figures=(evidence.on_the_way,),
     ),
     Limit(

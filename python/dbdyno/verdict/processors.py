@@ -50,7 +50,7 @@ class Consumers:
         """Return them; `None` if the host, the servers or the client were not observed."""
         host, free = measured.host_cores(), free_processors(measured.trial)
         servers = {name: measured.cores((name,)) for name in _servers(measured)}
-        client = measured.cores(("client",))
+        client = 0.0 if measured.trial.facts.hosts else measured.cores(("client",))
         known = {name: cores for name, cores in servers.items() if cores is not None}
         if host is None or free is None or client is None or len(known) < len(servers):
             return None

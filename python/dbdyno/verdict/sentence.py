@@ -5,6 +5,7 @@ from __future__ import annotations
 from dbdyno.results.model import Trial
 from dbdyno.verdict.decision import FOLLOWED_TOO_FAR, Limited
 from dbdyno.verdict.evidence import Measured, others
+from dbdyno.verdict.hosts import by_host, named
 from dbdyno.verdict.limits import LIMITS, RATE, noun_of
 from dbdyno.verdict.locks import locks_of
 
@@ -24,8 +25,9 @@ def evidence_of(trial: Trial, decided: Limited) -> list[str]:
         evidence.append(f"most waits: {locks[0].words}")
     evidence += (*decided.signs, *decided.figures)
     measured = Measured.of(trial)
-    if decided.limit != RATE and measured and (disturbed := others(measured)):
-        evidence.append(disturbed)
+    if decided.limit != RATE and measured:
+        for host, own in by_host(measured):
+            evidence += named(host, filter(None, [others(own)]))
     if stalls := stalls_of(trial):
         evidence.append(stalls)
     if confirmed := confirmation_of(trial, decided):

@@ -13,11 +13,19 @@ HOST = {
     "clock_before": {"offset_s": 10800.0000123, "error_s": 0.00025},
     "drift_s": -0.0001,
     "start_skew_s": 0.0000038,
-    "network": {"idle_round_trip_us": 120.0, "round_trip_us": 2500.0, "retransmits": 1200.0},
+    "network": {
+        "idle_round_trip_us": 120.0,
+        "round_trip_us": 2500.0,
+        "retransmits": 1200.0,
+        "sent_bytes_per_s": 11.4e6,
+        "received_bytes_per_s": None,
+    },
+    "transactions_per_s": 12345.6,
+    "link": {"sends_bytes_per_s": 12.0e6, "receives_bytes_per_s": 118.0e6},
     "problem": None,
 }
-SERVER = {key: value for key, value in HOST.items() if key not in ("clients", "start_skew_s")}
-SERVER |= {"name": "s1", "role": "server"}
+SERVER = {key: value for key, value in HOST.items() if key not in ("clients", "start_skew_s", "transactions_per_s")}
+SERVER |= {"name": "s1", "role": "server", "servers": ["mariadb"]}
 LOST = HOST | {
     "name": "c2",
     "network": None,
@@ -38,6 +46,9 @@ def test_every_host_has_a_row_with_its_clock(run_document):
     lasting, lost, server = content["client_hosts"]
     assert (lasting["role"], lasting["clients"]) == ("client", 8)
     assert (server["role"], server["clients"], server["skew"]) == ("server", "–", "–")
+    assert (lasting["per_s"], lasting["servers"], server["per_s"], server["servers"]) == ("12,346", "–", "–", "mariadb")
+    assert (lasting["sent"], lasting["received"]) == ("11.4 of 12.0", "– of 118.0")
+    assert (server["sent"], lost["sent"]) == ("– of 12.0", "– of 12.0")
     assert (lasting["offset"], lasting["error"], lasting["drift"], lasting["skew"]) == (
         "+10,800.000012",
         "0.250",

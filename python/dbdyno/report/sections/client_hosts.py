@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
-from typing import TypedDict
+from typing import Any, TypedDict
 
 from dbdyno.report.core.page import Page
 from dbdyno.report.core.section import Part, Section
@@ -25,6 +25,8 @@ class _Row(TypedDict):
     hostname: str
     role: str
     clients: int | str
+    servers: str
+    per_s: str
     offset: str
     error: str
     drift: str
@@ -32,28 +34,45 @@ class _Row(TypedDict):
     idle_round_trip: str
     round_trip: str
     retransmits: str
+    sent: str
+    received: str
     problem: str
 
 
 def _rows(trial: TrialDocument) -> Iterator[_Row]:
     for host in trial.get("hosts", ()):
         clock, client = host["clock_before"], client_host(host)
-        network: Mapping[str, float | None] = (client.get("network") if client else None) or {}
+        network: Mapping[str, Any] = (client.get("network") if client else None) or {}
+        link: Mapping[str, Any] = host.get("link") or {}
         yield {
             "trial": trial["trial"],
             "name": host["name"],
             "hostname": host["hostname"],
             "role": host.get("role", "client"),
             "clients": client["clients"]["count"] if client else "–",
+            "servers": ", ".join(host.get("servers", ())) or "–",
+            "per_s": _figure(client.get("transactions_per_s") if client else None),
             "offset": _seconds(clock["offset_s"] if clock else None),
             "error": _milliseconds(clock["error_s"] if clock else None),
             "drift": _milliseconds(host["drift_s"]),
             "skew": _milliseconds(client.get("start_skew_s") if client else None),
             "idle_round_trip": _from_us(network.get("idle_round_trip_us")),
             "round_trip": _from_us(network.get("round_trip_us")),
-            "retransmits": "–" if (again := network.get("retransmits")) is None else f"{again:,.0f}",
+            "retransmits": _figure(network.get("retransmits")),
+            "sent": _of_link(network.get("sent_bytes_per_s"), link.get("sends_bytes_per_s")),
+            "received": _of_link(network.get("received_bytes_per_s"), link.get("receives_bytes_per_s")),
             "problem": host["problem"] or "",
         }
+
+
+def _figure(value: float | None) -> str:
+    return "–" if value is None else f"{value:,.0f}"
+
+
+def _of_link(per_s: float | None, capacity_per_s: float | None) -> str:
+    """Return how much a host sent or received, and what its link carried before the load, in MB/s."""
+    words = ["–" if value is None else f"{value / 1e6:,.1f}" for value in (per_s, capacity_per_s)]
+    return "–" if words == ["–", "–"] else " of ".join(words)
 
 
 def _seconds(value_s: float | None) -> str:
