@@ -13,7 +13,8 @@ from types import TracebackType
 import pytest
 
 CONDUCTOR = "conductor"
-SUBNET = "10.213.77"
+SUBNET = "10.0.0"
+"""That of docs/several-hosts.md, whose conductor is 10.0.0.1."""
 
 
 def need_namespaces() -> None:
@@ -51,32 +52,38 @@ class Hosts:
     def start(self, name: str, *command: str, **keys: object) -> subprocess.Popen[bytes]:
         """Start a command on a host."""
         hostname = ["unshare", "--uts", "sh", "-c", 'hostname "$0" && exec "$@"', name]
-        process = subprocess.Popen(["ip", "netns", "exec", self._space(name), *hostname, *command], **keys)
+        process = subprocess.Popen(["ip", "netns", "exec", self.space(name), *hostname, *command], **keys)
         self._started.append(process)
         return process
 
     def cut(self, name: str) -> None:
         """Cut a host's link."""
-        self._ip("-n", self._space(CONDUCTOR), "link", "set", f"to-{name}", "down")
+        self._ip("-n", self.space(CONDUCTOR), "link", "set", f"to-{name}", "down")
 
-    def _space(self, name: str) -> str:
+    def shape(self, name: str, *discipline: str) -> None:
+        """Limit what the link of a host carries to it (tc(8))."""
+        link = ["dev", f"to-{name}", "root", *discipline]
+        subprocess.run(["tc", "-n", self.space(CONDUCTOR), "qdisc", "replace", *link], check=True)
+
+    def space(self, name: str) -> str:
+        """Return the name of a host's namespace."""
         return f"dbdyno-{os.getpid()}-{name}"
 
     def _ip(self, *arguments: str) -> None:
         subprocess.run(["ip", *arguments], check=True, capture_output=True)
 
     def _make(self) -> None:
-        conductor = self._space(CONDUCTOR)
+        conductor = self.space(CONDUCTOR)
         for name in self.addresses:
-            self._ip("netns", "add", self._space(name))
-            self._ip("-n", self._space(name), "link", "set", "lo", "up")
+            self._ip("netns", "add", self.space(name))
+            self._ip("-n", self.space(name), "link", "set", "lo", "up")
         self._ip("-n", conductor, "link", "add", "bridge", "type", "bridge")
         self._ip("-n", conductor, "addr", "add", f"{self.addresses[CONDUCTOR]}/24", "dev", "bridge")
         self._ip("-n", conductor, "link", "set", "bridge", "up")
         for name, address in self.addresses.items():
             if name == CONDUCTOR:
                 continue
-            space, way = self._space(name), f"to-{name}"
+            space, way = self.space(name), f"to-{name}"
             self._ip("-n", conductor, "link", "add", way, "type", "veth", "peer", "name", "eth0", "netns", space)
             self._ip("-n", conductor, "link", "set", way, "master", "bridge", "up")
             self._ip("-n", space, "addr", "add", f"{address}/24", "dev", "eth0")
@@ -88,4 +95,4 @@ class Hosts:
         for process in self._started:
             process.wait()
         for name in self.addresses:
-            subprocess.run(["ip", "netns", "del", self._space(name)], check=False, capture_output=True)
+            subprocess.run(["ip", "netns", "del", self.space(name)], check=False, capture_output=True)
