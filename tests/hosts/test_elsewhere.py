@@ -13,7 +13,7 @@ import pytest
 
 from dbdyno.errors import RunFailed, UserError
 from dbdyno.hosts.certificates import Certificates
-from dbdyno.hosts.elsewhere import Elsewhere, described, hosted, place
+from dbdyno.hosts.elsewhere import Elsewhere, assign, described, hosted
 from dbdyno.hosts.observer import HostsObserver
 from dbdyno.leftovers.processes import start_time
 from dbdyno.results.observations import read_observations
@@ -58,7 +58,7 @@ def start(crew, guard, tmp_path):
         logs = tmp_path / f"logs-{len(started)}"
         logs.mkdir()
         started.append(system(text))
-        place(started[-1], crew, ["s1"])
+        assign(started[-1], crew, ["s1"])
         started[-1].start(Launch(guard, logs, clients=8, rows=100))
         return started[-1]
 
@@ -103,7 +103,7 @@ def start_parts(conductor, start_agent, guard, tmp_path):
         names = {"s1": ADDRESS, "s2": "127.0.0.3"}
         agents = [start_agent(name, host=host, DBDYNO_STATE_DIR=str(tmp_path / name)) for name, host in names.items()]
         started.append(system(text))
-        place(started[0], Crew(conductor, *agents), list(names))
+        assign(started[0], Crew(conductor, *agents), list(names))
         started[0].start(Launch(guard, tmp_path, clients=8, rows=100))
         return started[0]
 
@@ -235,5 +235,5 @@ def test_a_host_says_what_it_lacks_and_what_room_it_has(crew):
 
 def test_a_server_by_its_url_is_started_nowhere(crew):
     attached = system("redis://10.0.0.1:6379")
-    place(attached, crew, ["s1"])
+    assign(attached, crew, ["s1"])
     assert not isinstance(attached, Elsewhere) and not hosted(attached)

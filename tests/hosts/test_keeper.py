@@ -72,8 +72,8 @@ def test_only_a_node_of_galera_joins_others(keeper):
 
 
 def test_a_place_has_ports_at_the_address_of_this_host(keeper):
-    found = keeper.answer("find_place", {})
-    assert found["address"] == "127.0.0.2" and len({found["group"], found["changes"], found["everything"]}) == 3
+    node = keeper.answer("find_place", {})
+    assert node["address"] == "127.0.0.2" and len({node["group"], node["changes"], node["everything"]}) == 3
 
 
 def test_a_call_that_is_refused_is_answered_and_the_next_one_too(keeper, monkeypatch):

@@ -48,8 +48,8 @@ def has_come(stage: Stage, phase: str) -> bool:
 
 def live_of(stage: Stage) -> list[str]:
     """Return the whole lines that client hosts told so far."""
-    told = [text_of(path) for trial in stage.trials() for path in trial.glob("hosts/*/live.jsonl")]
-    return [line for text in told for line in text[: text.rfind("\n") + 1].splitlines()]
+    texts = [text_of(path) for trial in stage.trials() for path in trial.glob("hosts/*/live.jsonl")]
+    return [line for text in texts for line in text[: text.rfind("\n") + 1].splitlines()]
 
 
 def text_of(path: Path) -> str:

@@ -25,7 +25,7 @@ def check_hosts(experiment: Experiment, resolved: Resolved, crew: Crew, members:
     for number, member in enumerate(servers):
         _check_open_files(member, max(experiment.clients), "connections")
         _check_server(experiment, resolved, crew, member, number)
-    resolved.lineup.place(crew, [member.name for member in servers])
+    resolved.lineup.assign(crew, [member.name for member in servers])
 
 
 def _check_clients(experiment: Experiment, resolved: Resolved, members: Sequence[Member]) -> None:

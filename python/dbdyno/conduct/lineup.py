@@ -7,7 +7,7 @@ from dbdyno.experiment.model import Experiment
 from dbdyno.experiment.system_spec import SystemSpec
 from dbdyno.experiment.workload_spec import WorkloadSpec
 from dbdyno.hosts.crew import Crew
-from dbdyno.hosts.elsewhere import place
+from dbdyno.hosts.elsewhere import assign
 from dbdyno.systems import build, sized
 from dbdyno.systems.base import System
 
@@ -25,10 +25,10 @@ class Lineup:
         """Return the system of a configuration for a workload."""
         return self._systems[spec.label, workload]
 
-    def place(self, crew: Crew, hosts: Sequence[str]) -> None:
+    def assign(self, crew: Crew, hosts: Sequence[str]) -> None:
         """Put the servers of each system on the run's server hosts."""
         for system in self._systems.values():
-            place(system, crew, hosts)
+            assign(system, crew, hosts)
 
 
 def build_lineup(experiment: Experiment, specs: Iterable[SystemSpec]) -> Lineup:

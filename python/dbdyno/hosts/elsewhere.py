@@ -42,7 +42,7 @@ class Post:
 
 
 class Elsewhere(Server):
-    """The part that is the same for every kind of system; `place` mixes it in."""
+    """The part that is the same for every kind of system; `assign` mixes it in."""
 
     post: Post
     _line: Line | None = None
@@ -193,7 +193,7 @@ class ElsewhereNode(Elsewhere):
         return Place(**self.line.call("find_place"))
 
     def join(self, places: Sequence[Place], password: str) -> None:
-        self.line.call("join", places=[asdict(place) for place in places], password=password)
+        self.line.call("join", places=[asdict(node) for node in places], password=password)
 
 
 def described(
@@ -211,7 +211,7 @@ def described(
         line.close()
 
 
-def place(system: System, crew: Crew, hosts: Sequence[str]) -> None:
+def assign(system: System, crew: Crew, hosts: Sequence[str]) -> None:
     """Put the servers of a system, which was not started, on hosts: each on the next one.
 
     An arrangement knows its servers by several names, so they stay the same objects.

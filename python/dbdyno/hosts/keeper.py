@@ -130,7 +130,7 @@ class Keeper:
         """Tell a node of Galera where all nodes are."""
         if not isinstance(self.system, Node):
             raise UserError(f"{self.system.spec.label}: it joins no other servers")
-        self.system.join([Place(**place) for place in places], password)
+        self.system.join([Place(**node) for node in places], password)
 
     def _start(self, launch: Message) -> Message:
         cpus = launch["server_cpus"]

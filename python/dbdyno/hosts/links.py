@@ -123,7 +123,10 @@ async def serve_link(channel: Channel, host: str, message: Message) -> None:
             await channel.send({"port": listening.getsockname()[1]})
             accepting = [_in(threads, _accept, listening, message["word"]) for _ in range(message["connections"])]
             connections = [connection for connection in await asyncio.gather(*accepting) if connection]
-        work = [_in(threads, _receive_from if receives else _send, one, message["seconds"]) for one in connections]
+        work = [
+            _in(threads, _receive_from if receives else _send, connection, message["seconds"])
+            for connection in connections
+        ]
         counted = await asyncio.gather(*work)
     are_whole = receives and len(connections) == message["connections"]
     await channel.send({"bytes_per_s": sum(counted) if are_whole else None})

@@ -108,7 +108,7 @@ def _waited_at_work(trial: Trial) -> str | None:
     return _late_threads("", known)
 
 
-def _late_threads(place: str, known: Sequence[tuple[float, float | None]]) -> str | None:
+def _late_threads(where: str, known: Sequence[tuple[float, float | None]]) -> str | None:
     """Return that load threads waited too long for a processor, of those that worked and waited so; else `None`."""
     at_work = [
         waiting
@@ -117,6 +117,6 @@ def _late_threads(place: str, known: Sequence[tuple[float, float | None]]) -> st
     ]
     if not at_work:
         return None
-    whose = f"the load threads {place}" if place else "its load threads"
+    whose = f"the load threads {where}" if where else "its load threads"
     who = f"one of {whose}" if len(at_work) < len(known) else whose
     return f"{who} waited for a processor {min(1.0, max(at_work)):.0%} of the time"

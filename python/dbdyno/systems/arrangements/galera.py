@@ -97,7 +97,7 @@ class Node(MariaDB):
         return ["mkdir", str(data)] if self._number else super()._make_data_command(data)
 
     def server_options(self) -> list[str]:
-        own, group = self._places[self._number], ",".join(f"{place.address}:{place.group}" for place in self._places)
+        own, group = self._places[self._number], ",".join(f"{node.address}:{node.group}" for node in self._places)
         also = self.spec.settings.get("wsrep_provider_options", "gcache.size=32M")
         provider = (
             f"base_host={own.address};base_port={own.group};gmcast.listen_addr=tcp://{own.address}:{own.group};"
@@ -187,7 +187,7 @@ def new_place(address: str) -> Place:
 
 def _are_apart(places: Sequence[Place]) -> bool:
     """Return whether no two ports of one host are the same: a free one may be found twice."""
-    ports = [(place.address, port) for place in places for port in (place.group, place.changes, place.everything)]
+    ports = [(node.address, port) for node in places for port in (node.group, node.changes, node.everything)]
     return len(set(ports)) == len(ports)
 
 
