@@ -131,6 +131,21 @@ def test_a_full_host_is_its_own_limit_unless_the_server_or_another_process_fills
     assert decision_of(trial(CPU)).limit == "server-cpu"
 
 
+def test_a_pinned_client_that_waits_for_other_processes_is_not_the_limit():
+    apart = {"client_cpus": [0], "server_cpus": [1]}
+    waiting = waits(cpu=0.3, cpu_wait=2, client=13.7) | queue(answers=12)
+    waiting |= process("mariadb", cpu=0.3, queue=2) | process("client", cpu=0.2, queue=0.8)
+    threads = [(0.2, 0.8)]
+    said = decision_of(trial(waiting | host(BUSY_HOST), cpu_s=0.2, threads=threads, **apart))
+    assert (said.limit, said.confidence) == ("neighbour", "high")
+    # The client itself is full: it stays the limit, whoever else is there.
+    full = waiting | process("client", cpu=0.95, queue=0.05)
+    assert decision_of(trial(full | host(BUSY_HOST), cpu_s=0.95, threads=[(0.95, 0.05)], **apart)).limit == "client"
+    # It is alone on the host: what it waited for is not others'.
+    alone = trial(waiting | host({**BUSY_HOST, "user": 0.5, "idle": 1.22}), cpu_s=0.2, threads=threads, **apart)
+    assert decision_of(alone).limit == "client"
+
+
 def test_a_figure_near_the_ceiling_alone_is_no_sign_of_the_client():
     answers = waits("redis", cpu=0.5, client=0.5) | IDLE | queue("redis", answers=13)
     said = decision_of(trial(answers, client_ceiling_per_s=1250.0, **REDIS))

@@ -19,14 +19,19 @@ FREE_PROCESSORS = 0.1
 _HOST_CPU = tuple(f"host.cpu_{state}_s_total" for state in ("user", "system", "iowait", "steal", "idle"))
 
 
-def signs_of_client(trial: Trial) -> tuple[str, ...]:
+def signs_of_client(trial: Trial, others_fill_host: bool = False) -> tuple[str, ...]:
     """Return the signs that the load client limited the store; none if it did not.
 
     To what the load client recorded itself (dbdyno.results.client_limit) comes that it waited for a processor. Send lag
     is no sign: a client sends its next transaction when its last one has ended, so a late one tells of the store first.
+
+    Args:
+        others_fill_host: processes outside the trial do, so the client waits for these, wherever it is pinned.
     """
     recorded = client_limited(trial.recorded, trial.facts, trial.embedded)
-    observed = () if trial.embedded or trial.recorded.followed else (_held_back(trial), _waiting(trial))
+    observed: tuple[str | None, ...] = ()
+    if not trial.embedded and not trial.recorded.followed:
+        observed = (_held_back(trial), None if others_fill_host else _waiting(trial))
     return tuple(sign for sign in (recorded, *observed) if sign)
 
 

@@ -83,7 +83,7 @@ def limited(trial: Trial, budget: TimeBudget) -> Limited:
     measured = Measured.of(trial)
     held = _held(budget)
     full = _full(measured) if measured else None
-    signs = _signs(trial, measured)
+    signs = _signs(trial, measured, full)
     link_is_full = bool(signs[NETWORK])
     signs[NETWORK] += _injected(trial, budget)
     if full:
@@ -208,9 +208,9 @@ def _held(budget: TimeBudget) -> dict[str, float]:
     return held
 
 
-def _signs(trial: Trial, measured: Measured | None) -> dict[str, tuple[str, ...]]:
+def _signs(trial: Trial, measured: Measured | None, full: Full | None) -> dict[str, tuple[str, ...]]:
     signs = {name: _said(limit.signs, measured) for name, limit in LIMITS.items() if limit.signs}
-    return signs | {CLIENT: signs_of_client(trial)}
+    return signs | {CLIENT: signs_of_client(trial, full is not None and full.limit == OTHERS)}
 
 
 def _said(kinds: tuple[Evidence, ...], measured: Measured | None) -> tuple[str, ...]:
