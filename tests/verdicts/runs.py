@@ -52,6 +52,9 @@ def run(scenario: Load | Case, variant: Variant, folder: Path) -> None:
             cause(stage)
         experiment = experiment_of(scenario, variant, stage.url or system_of(scenario))
         end = conduct(NamedExperiment(scenario.name, experiment), "make test-verdicts", folder, AtTheTrial(stage))
+    if end.state == "interrupted":
+        # A run takes it for its own end alone, and the next case would follow.
+        raise KeyboardInterrupt
     if end.state != "complete":
         raise RunFailed(str(end.reason))
 

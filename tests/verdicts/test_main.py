@@ -2,12 +2,15 @@
 
 import json
 import tarfile
+from types import SimpleNamespace
 
 import pytest
 from click.testing import CliRunner
 
 from golden.stored import RUNS
 
+from . import __main__ as command
+from . import runs
 from .__main__ import chosen, main, plan
 from .case import Variant, experiment_of
 from .cases import CASES
@@ -47,6 +50,20 @@ def test_kept_runs_are_judged_again(kept_run):
     limit = json.loads(file.read_text())["verdict"]["limit"]
     assert limit != "network" and "1 in all" in result.output, result.output
     assert set(folder.iterdir()) == {folder / "server-quota"}
+
+
+def test_an_interrupt_ends_the_command_and_not_one_run_alone(monkeypatch, tmp_path):
+    begun = []
+
+    def interrupted(experiment, *_):
+        begun.append(experiment.name)
+        return SimpleNamespace(state="interrupted", reason="by the user")
+
+    monkeypatch.setattr(runs, "conduct", interrupted)
+    monkeypatch.setattr(runs, "need_system", lambda text: None)
+    monkeypatch.setattr(command, "wait_for_quiet", lambda: None)
+    result = CliRunner().invoke(main, ["rate-kept", "--runs", str(tmp_path)])
+    assert result.exit_code == 1 and begun == ["mariadb-get"], result.output
 
 
 def test_a_case_that_is_not_there_is_refused_with_those_that_are():
