@@ -110,7 +110,7 @@ def test_verdicts_name_commands():
         ("dbdyno run game --system 'mariadb?acess=handler&access=x'", "access"),
         ("dbdyno run tpcc --system redis", "cannot do"),
         ("dbdyno run examples/writer-and-readers.toml --system mariadb --clients 3", "groups of clients"),
-        ("dbdyno systems instal", "No such command"),
+        ("dbdyno systems instal", "is no command"),
     ],
 )
 def test_a_command_that_is_none_is_seen(text, said):
