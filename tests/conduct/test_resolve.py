@@ -185,9 +185,9 @@ def test_what_the_host_or_the_system_does_not_allow_is_refused(keys, said):
         ("game", "redis", "a transaction of 'game' is not a single get; point-get"),
         ("secondary-get", "mariadb", "is not a single get; point-get"),
         ("point-get", "mariadb", "'mariadb' takes one request at a time; handlersocket, postgresql, memcached, redis"),
-        ("point-get", "lmdb", "handlersocket, postgresql, memcached, redis, valkey, cassandra can"),
+        ("point-get", "lmdb", "handlersocket, postgresql, memcached, redis, valkey, tokyotyrant, cassandra can"),
         ("point-get", "redis?layout=hash", "keeps rows as hashes: give layout=string"),
-        ("point-get", "cache-aside(memcached, mariadb)", "memcached, redis, valkey, cassandra can"),
+        ("point-get", "cache-aside(memcached, mariadb)", "memcached, redis, valkey, tokyotyrant, cassandra can"),
     ],
 )
 def test_a_pipeline_that_cannot_be_is_refused_with_who_can(workload, system, said):

@@ -9,7 +9,7 @@ import pytest
 from dbdyno.conduct.kinds import kind_of
 from dbdyno.conduct.lineup import build_lineup
 from dbdyno.conduct.resolve import resolve
-from dbdyno.conduct.room import check_room
+from dbdyno.conduct.room import check_room, check_room_of
 from dbdyno.errors import UserError
 from dbdyno.experiment.workloads import WORKLOADS, Kind
 from dbdyno.observe import room
@@ -103,8 +103,9 @@ def test_the_room_of_another_host_is_what_counts_there():
     asked = experiment(system="sqlite", rows=1_000_000).experiment
     lineup = build_lineup(asked, asked.system)
     check_room(asked, asked.system, lineup)
+    (spec,), (workload,) = asked.system, asked.workload
     with pytest.raises(UserError, match=r"of disk, and 1 MB are free at /data on s1: give fewer --rows"):
-        check_room(asked, asked.system, lineup, FreeRoom("/data", 10**6, 10**12), "s1")
+        check_room_of(asked, spec, workload, lineup.find(spec, workload), FreeRoom("/data", 10**6, 10**12), "s1")
 
 
 def test_what_somebody_else_has_is_not_estimated():

@@ -1,11 +1,12 @@
 """Tokyo Tyrant, started privately from where its program is: a server of one Tokyo Cabinet file."""
 
+from __future__ import annotations
+
 import re
 from collections.abc import Mapping
 from pathlib import Path
-from typing import ClassVar
+from typing import TYPE_CHECKING, ClassVar
 
-from dbdyno.contract import StoreDocument
 from dbdyno.errors import UserError, did_you_mean
 from dbdyno.experiment.system_spec import SystemSpec
 from dbdyno.experiment.workloads import (
@@ -18,7 +19,6 @@ from dbdyno.experiment.workloads import (
     PUT,
     UPDATE,
 )
-from dbdyno.results.json_types import ServerStated
 from dbdyno.systems.actions import OUTAGES
 from dbdyno.systems.base import Durability, Launch, numbers_of
 from dbdyno.systems.builds.layout import Layout, beside
@@ -30,6 +30,10 @@ from dbdyno.systems.settings import PRIVATE
 from dbdyno.systems.space import Storage
 from dbdyno.systems.tokyotyrant.client import Client
 from dbdyno.systems.tokyotyrant.probe import STAT, TokyoTyrantProbe
+
+if TYPE_CHECKING:
+    from dbdyno.contract import StoreDocument
+    from dbdyno.results.json_types import ServerStated
 
 TYPES = {"hash": "data.tch", "tree": "data.tcb", "table": "data.tct"}
 """Values of `type`, the default first, and the name of the database, by whose end ttserver knows its type."""
