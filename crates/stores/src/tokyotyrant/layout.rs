@@ -120,7 +120,7 @@ mod tests {
     #[test]
     fn a_row_is_read_as_it_was_written() {
         let (table, mut row, mut record, mut fields) = (table("t"), RowBuffer::default(), vec![], vec![]);
-        table.generate(7, 2, &mut row);
+        table.generate(7, 0, &mut row);
         for layout in [Layout::Value, Layout::Columns] {
             let records = records(layout, std::slice::from_ref(&table));
             records.encode(row.row(), &mut record);
