@@ -94,6 +94,24 @@ def test_one_without_the_marker_is_left_alone(server):
 
 
 @pytest.mark.parametrize("name", ["mariadb", "postgresql"])
+def test_tables_of_others_that_are_named_as_sysbenchs_are_kept(server, name):
+    """A refused run cleans up after itself, and sysbench drops whatever has the name of its tables."""
+    running, secrets = server(name), []
+    store = running.store_plan(secrets) | {"database": DATABASE}
+    with _asking(understood(running), within=False) as ask:
+        ask(f"CREATE DATABASE {DATABASE}")
+    with _asking(understood(running), within=True) as ask:
+        ask("CREATE TABLE sbtest1 (id INT PRIMARY KEY)")
+        ask("INSERT INTO sbtest1 VALUES (7)")
+    ended = executed(plan_of(store, ("prepare",)), secrets)[-1]
+    assert ended["status"] == "refused" and "without dbdyno's marker" in ended["reason"]
+    # Nothing there is dbdyno's, so there is nothing to remove.
+    assert executed(plan_of(store, ("cleanup",)), secrets)[-1]["status"] == "complete"
+    with _asking(understood(running), within=True) as ask:
+        assert ask("SELECT id FROM sbtest1") == [(7,)]
+
+
+@pytest.mark.parametrize("name", ["mariadb", "postgresql"])
 def test_one_of_a_run_that_is_killed_before_the_marker_is_found(server, name):
     running = server(name)
     plan = understood(running)

@@ -77,8 +77,11 @@ def execute(plan: Plan, records: Records) -> None:
 
 
 def _clean_up(plan: Plan, known: str, own: bool) -> None:
-    """Have sysbench remove its tables, and remove their database if dbdyno made it; if it is not there, nothing."""
-    if own and owner_of(plan) is None:
+    """Have sysbench remove its tables, and remove their database if dbdyno made it; nothing if none is dbdyno's.
+
+    sysbench drops every table that has the name of one of its own.
+    """
+    if own and owner_of(plan) in (None, Owner.OTHERS):
         return
     try:
         _do(plan, "cleanup", known)
