@@ -56,6 +56,7 @@ def test_whatever_a_server_of_a_protocol_does_is_bounded_and_told(scheme, tmp_pa
         (hostile.ssh, "answers SSH, not MySQL: check the port"),
         (hostile.silent, "accepts the connection and sends nothing"),
         (hostile.closes, "closes the connection without speaking MySQL"),
+        (hostile.asks_for_the_password, "asks for the password in clear text, and dbdyno does not send it"),
         (hostile.OF_PROTOCOL["mysql"]["half a greeting"], "begins to speak MySQL, then breaks the protocol"),
     ],
 )

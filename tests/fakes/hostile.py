@@ -142,6 +142,13 @@ def mysql_packet(payload: bytes, number: int) -> bytes:
     return struct.pack("<I", len(payload))[:3] + bytes([number]) + payload
 
 
+def asks_for_the_password(connection: socket.socket) -> None:
+    """Greet as MariaDB does, and ask for the password in clear text."""
+    connection.sendall(mysql_packet(GREETING, 0))
+    answers(mysql_packet(b"\xfemysql_clear_password\0", 2))(connection)
+    silent(connection)
+
+
 _COLUMN = b"\x03def\0\0\0\x01a\x01a\x0c\x21\0\xff\0\0\0\xfd\0\0\0\0\0"
 _ROW = b"\xfd\0\0\x01" + bytes(1 << 16)
 

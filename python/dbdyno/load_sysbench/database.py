@@ -19,6 +19,7 @@ from pymysql.constants import ER
 
 from dbdyno.contract import JsonObject
 from dbdyno.load_python.bounds import ANSWERS_BYTES, limit_memory
+from dbdyno.load_python.clear_passwords import CLEAR_PASSWORDS_REFUSED
 from dbdyno.load_python.failure import Ended
 from dbdyno.load_sysbench.plan import Plan
 
@@ -215,6 +216,7 @@ def _mysql(plan: Plan, database: str | None) -> pymysql.Connection:
         database=database,
         autocommit=True,
         **({"ssl": _context(plan.store["tls"])} if plan.store.get("tls") else {"ssl_disabled": True}),
+        **CLEAR_PASSWORDS_REFUSED,
     )
 
 

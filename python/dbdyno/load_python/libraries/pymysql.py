@@ -6,6 +6,7 @@ from typing import Any
 import pymysql
 from pymysql.constants import CLIENT
 
+from dbdyno.load_python.clear_passwords import CLEAR_PASSWORDS_REFUSED
 from dbdyno.load_python.libraries.dbapi import DbApiSession
 from dbdyno.load_python.session import Endpoint
 
@@ -33,4 +34,5 @@ class Session(DbApiSession):
             connect_timeout=endpoint.timeout_s,
             read_timeout=endpoint.timeout_s,
             write_timeout=endpoint.timeout_s,
+            **CLEAR_PASSWORDS_REFUSED,
         )

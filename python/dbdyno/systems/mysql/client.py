@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any
 
+from dbdyno.load_python.clear_passwords import CLEAR_PASSWORDS_REFUSED
 from dbdyno.systems.answers import Answer
 from dbdyno.systems.later import LaterModule
 from dbdyno.systems.running.endpoint import CONNECT_TIMEOUT_S, Endpoint
@@ -31,6 +32,7 @@ def connect(endpoint: Endpoint, **more: Any) -> pymysql.Connection:
         password=endpoint.password or "",
         connect_timeout=CONNECT_TIMEOUT_S,
         **encryption,
+        **CLEAR_PASSWORDS_REFUSED,
         **more,
     )
 

@@ -489,4 +489,4 @@ def _explain(error: Exception) -> str | None:
     if todo := hint(str(message)):
         return f"{message}; {todo}"
     is_from_server = isinstance(number, int) and 0 < number < CR.CR_ERROR_FIRST
-    return str(message) if is_from_server else None
+    return str(message) if is_from_server or number == CR.CR_AUTH_PLUGIN_CANNOT_LOAD else None
