@@ -12,7 +12,7 @@ from dbdyno.experiment.system_spec import parse_system, with_labels
 from dbdyno.systems.base import Launch
 from dbdyno.systems.cassandra import cassandra
 from dbdyno.systems.running.guard import Guard
-from helpers import need, system
+from helpers import need, system, wait_until
 from systems.killed import run, run_and_kill
 from systems.load import begin, end, execute, plan_of, until_loading
 
@@ -22,6 +22,8 @@ LARGE = 100_000
 """Rows that take a while to load."""
 DDL_TIMEOUT_S = 60.0
 """A new table of Cassandra's takes it a second, and a busy host several."""
+MYSQL_WAITING = "SELECT COUNT(*) FROM information_schema.processlist WHERE state = 'Waiting for table metadata lock'"
+POSTGRES_WAITING = "SELECT count(*) FROM pg_locks WHERE NOT granted"
 IN_KEYSPACE = "SELECT table_name FROM system_schema.tables WHERE keyspace_name = 'mine'"
 
 
@@ -59,6 +61,10 @@ class OwnersSql(Owners):
         self.ask(f"CREATE TABLE {table} (id INT PRIMARY KEY, note VARCHAR(20))")
         self.ask(f"INSERT INTO {table} VALUES (1, 'precious')")
 
+    def comment(self, table, text):
+        is_mysql = self.url.startswith("mysql")
+        self.ask(f"ALTER TABLE {table} COMMENT = '{text}'" if is_mysql else f"COMMENT ON TABLE {table} IS '{text}'")
+
     def drop(self, table):
         self.ask(f"DROP TABLE {table}")
 
@@ -82,6 +88,9 @@ class OwnersMongodb(Owners):
 
     def make(self, table):
         self.database[table].insert_one({"_id": 1, "note": "precious"})
+
+    def comment(self, table, text):
+        self.database["dbdyno_marker"].insert_one({"_id": table, "marker": text})
 
     def drop(self, table):
         self.database[table].drop()
@@ -112,6 +121,9 @@ class OwnersCassandra(Owners):
     def make(self, table):
         self.ask(f"CREATE TABLE mine.{table} (id int PRIMARY KEY, note text)")
         self.ask(f"INSERT INTO mine.{table} (id, note) VALUES (1, 'precious')")
+
+    def comment(self, table, text):
+        self.ask(f"ALTER TABLE mine.{table} WITH comment = '{text}'")
 
     def drop(self, table):
         self.ask(f"DROP TABLE mine.{table}")
@@ -224,6 +236,50 @@ def test_a_table_of_its_owners_in_the_place_of_dbdynos_is_neither_dropped_nor_fi
         assert status != 0 and "dbdyno_bm without dbdyno's marker" in err
     assert cleaned(store) == []
     assert store.holds("dbdyno_bm") and store.tables() == ["dbdyno_bm"]
+
+
+def test_a_table_whose_comment_begins_with_dbdynos_name_is_its_owners(store, tmp_path):
+    store.make("dbdyno_bm")
+    store.comment("dbdyno_bm", "dbdyno: what we measured")
+    before = store.tables()
+    assert cleaned(store) == []
+    status, err = run(store.url, "point-get", 100, tmp_path)
+    assert status != 0 and "dbdyno_bm without dbdyno's marker" in err
+    assert store.holds("dbdyno_bm") and store.tables() == before
+
+
+@pytest.mark.parametrize(("name", "scheme"), [("mariadb", "mysql"), ("postgresql", "postgresql")])
+def test_a_marked_table_of_another_name_is_dropped_alone(name, scheme, started):
+    """Whoever may make tables there chooses their names."""
+    with closing(OwnersSql(started(name), scheme)) as store:
+        store.make(MINE)
+        left_by(store, "point-get")
+        quote, odd = ("`" if scheme == "mysql" else '"'), f"dbdyno_it's, {MINE}"
+        store.ask(f"ALTER TABLE dbdyno_bm RENAME TO {quote}{odd}{quote}")
+        assert cleaned(store) == [odd]
+        assert store.holds(MINE) and store.tables() == [MINE]
+        store.drop(MINE)
+
+
+@pytest.mark.parametrize(
+    ("name", "scheme", "reading", "waiting"),
+    [
+        ("mariadb", "mysql", "LOCK TABLES dbdyno_bm READ; UNLOCK TABLES", MYSQL_WAITING),
+        ("postgresql", "postgresql", "BEGIN; LOCK TABLE dbdyno_bm IN ACCESS SHARE MODE; COMMIT", POSTGRES_WAITING),
+    ],
+)
+def test_two_cleans_at_once_both_succeed(name, scheme, reading, waiting, started):
+    with closing(OwnersSql(started(name), scheme)) as store:
+        left_by(store, "point-get")
+        *before, after = reading.split("; ")
+        for statement in before:
+            store.ask(statement)
+        both = [begin(store.server, plan_of(None, "point-get", ["cleanup"]) | {"workload": None}) for _ in range(2)]
+        # Both have read the marker before either drops the table.
+        wait_until(lambda: store.ask(waiting)[0][0] == len(both))
+        store.ask(after)
+        assert [end(process).status for process in both] == [0, 0]
+        assert store.tables() == []
 
 
 def test_a_table_that_took_the_place_of_a_marked_one_is_not_dropped(store):

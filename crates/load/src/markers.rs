@@ -174,6 +174,12 @@ mod tests {
     }
 
     #[test]
+    fn a_table_is_known_by_the_beginning_of_its_marker() {
+        let plan = plan("r");
+        assert!(marker(&plan, plan.workload.as_ref().unwrap()).starts_with(dbdyno_stores::TABLE_MARKER));
+    }
+
+    #[test]
     fn a_marker_of_before_claims_is_one_of_all_tables() {
         assert!(is_of(OLD, Whose::Tables(&["inserted".into()])) && !is_of(OLD, Whose::Tables(&["bm".into()])));
         let point_get = OLD.replace("insert-indexes", "point-get");

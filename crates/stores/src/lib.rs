@@ -63,6 +63,9 @@ pub use store::Store;
 /// Every table and key of dbdyno begins with this, in the form the store allows.
 pub const MARKER: &str = "dbdyno:";
 
+/// The beginning of the marker in a table's comment: more than [`MARKER`], as an owner might begin a comment with the program's name.
+pub const TABLE_MARKER: &str = "dbdyno:{\"run_id\":";
+
 /// The SQL with which stores of the MySQL protocol prepare step `step`.
 pub fn step_statement(schema: &Schema, step: usize) -> String {
     sql::statement(schema, &schema.steps[step], Dialect::Mysql)

@@ -18,7 +18,7 @@ use crate::params::{field, param, scale};
 use crate::sql::{TABLE_PREFIX, control, create_table, table_name, table_options};
 use crate::sql_writes::{ParamWrites, sql_writes};
 use crate::store_config::OpenStore;
-use crate::{MARKER, Schema, SharedSchema, Trouble, declared_as, numbered_statement};
+use crate::{Schema, SharedSchema, TABLE_MARKER, Trouble, declared_as, numbered_statement};
 pub use config::PostgresConfig;
 
 /// An hour, for what reads or writes a whole table.
@@ -246,7 +246,7 @@ impl PostgresSession {
         let name = table_name(&self.schema.tables[table]);
         let select = format!("SELECT coalesce({COMMENT}, '') FROM pg_class WHERE {HERE} AND relname = '{name}'");
         let drop = match self.query_one(&select).await? {
-            Some(comment) if !comment.starts_with(MARKER) => {
+            Some(comment) if !comment.starts_with(TABLE_MARKER) => {
                 return Err(Trouble::Refused(format!(
                     "a table {name} without dbdyno's marker exists, and dbdyno does not drop it. Use another database"
                 )));
@@ -264,6 +264,7 @@ impl PostgresSession {
     /// The table's name with its schema. Without that, if somebody else drops the table first, its name leads to a table of the owner's in
     /// another schema of the search path.
     async fn qualified(&mut self, name: &str) -> Result<String, Failure> {
+        let name = name.replace('\'', "''");
         Ok(self.query_one(&format!("SELECT format('%I.%I', current_schema(), '{name}')")).await?.unwrap_or_default())
     }
 
@@ -275,7 +276,7 @@ impl PostgresSession {
             _ => format!("IN ({})", names.join(", ")),
         };
         format!(
-            "FROM pg_class WHERE {HERE} AND relkind IN ('r', 'p') AND relname {named} AND {COMMENT} LIKE '{MARKER}%'"
+            "FROM pg_class WHERE {HERE} AND relkind IN ('r', 'p') AND relname {named} AND {COMMENT} LIKE '{TABLE_MARKER}%'"
         )
     }
 }

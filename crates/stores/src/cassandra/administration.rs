@@ -12,7 +12,7 @@ use super::several::Place;
 use super::{ATTEMPTS, CassandraSession, DIALECT, qualified, query, unconnected, unexpected};
 use crate::params::params;
 use crate::sql::{TABLE_PREFIX, index_name, statement, table_name};
-use crate::{Administration, Cleaning, MARKER, Trouble};
+use crate::{Administration, Cleaning, TABLE_MARKER, Trouble};
 
 /// An hour, for what reads or writes a whole table.
 const WHOLE_TABLE_NS: u64 = 3600 * 1_000_000_000;
@@ -124,7 +124,7 @@ impl CassandraSession {
 
     async fn marked(&mut self) -> Result<Vec<(String, String)>, Failure> {
         let mut tables = self.tables().await?;
-        tables.retain(|(_, comment)| comment.starts_with(MARKER));
+        tables.retain(|(_, comment)| comment.starts_with(TABLE_MARKER));
         Ok(tables)
     }
 
@@ -195,12 +195,12 @@ impl Administration for CassandraSession {
     async fn prepare(&mut self, marker: &str) -> Result<(), Trouble> {
         let (schema, keyspace) = (self.store.schema.clone(), self.store.keyspace.clone());
         for (name, comment) in self.tables().await? {
-            if !comment.starts_with(MARKER) {
+            if !comment.starts_with(TABLE_MARKER) {
                 return Err(Trouble::Refused(format!(
                     "a table {keyspace}.{name} without dbdyno's marker exists, and dbdyno does not drop it. Use another keyspace"
                 )));
             }
-            self.change_schema(&format!("DROP TABLE {keyspace}.{name}")).await?;
+            self.change_schema(&format!("DROP TABLE IF EXISTS {keyspace}.{name}")).await?;
         }
         for table in &schema.tables {
             let sql = create_table(&table_name(table), &table.columns, &keyspace, marker);
@@ -286,7 +286,7 @@ impl Administration for CassandraSession {
         let mut removed = Vec::new();
         for (name, _) in self.marked().await? {
             if cleaning == Cleaning::Remove {
-                self.change_schema(&format!("DROP TABLE {keyspace}.{name}")).await?;
+                self.change_schema(&format!("DROP TABLE IF EXISTS {keyspace}.{name}")).await?;
             }
             removed.push(format!("{keyspace}.{name}"));
         }

@@ -10,7 +10,7 @@ use dbdyno_wire::mongodb::{self as wire, Answer, Command, array, document, int, 
 
 use super::{MongodbSession, awaited, begin, field_name, refused, unexpected, write_row};
 use crate::sql::{TABLE_PREFIX, table_name};
-use crate::{Administration, Cleaning, MARKER, SharedSchema, Trouble};
+use crate::{Administration, Cleaning, SharedSchema, TABLE_MARKER, Trouble};
 
 /// The collection of markers: the name of a collection is the `_id`.
 const MARKERS: &str = "dbdyno_marker";
@@ -99,7 +99,7 @@ impl MongodbSession {
         });
         let ours: Vec<String> = self.schema.tables.iter().map(table_name).collect();
         let is_ours = |name: &String| ours.is_empty() && name.starts_with(TABLE_PREFIX) || ours.contains(name);
-        Ok(collections.filter(|marked| is_ours(&marked.name) && marked.marker.starts_with(MARKER)).collect())
+        Ok(collections.filter(|marked| is_ours(&marked.name) && marked.marker.starts_with(TABLE_MARKER)).collect())
     }
 
     /// Returns whether a collection, which has this identity, is the one that the marker was written for.

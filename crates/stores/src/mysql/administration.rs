@@ -10,7 +10,7 @@ use super::{MysqlSession, WHOLE_TABLE_NS};
 use crate::sql::{
     TABLE_PREFIX, count_by_index, count_keys, create_indexes, create_table, last_key, table_name, table_options,
 };
-use crate::{Administration, Cleaning, MARKER, QueryPlan, Trouble};
+use crate::{Administration, Cleaning, QueryPlan, TABLE_MARKER, Trouble};
 
 impl Administration for MysqlSession {
     async fn prepare(&mut self, marker: &str) -> Result<(), Trouble> {
@@ -111,12 +111,12 @@ impl MysqlSession {
             ))
             .await?;
         match there {
-            Some(there) if !there.starts_with(MARKER) && there != comment => {
+            Some(there) if !there.starts_with(TABLE_MARKER) && there != comment => {
                 return Err(Trouble::Refused(format!(
                     "a table {name} without dbdyno's marker exists, and dbdyno does not drop it. Use another database"
                 )));
             }
-            Some(_) => drop(self.query(&format!("DROP TABLE {name}")).await?),
+            Some(_) => self.drop_table(&name).await?,
             None => {}
         }
         let table = &self.schema.tables[table];
@@ -149,10 +149,12 @@ impl MysqlSession {
     fn marked_tables(&self) -> String {
         let names: Vec<String> = self.schema.tables.iter().map(|t| format!("'{}'", table_name(t))).collect();
         let named = match names.len() {
-            0 => format!("LIKE '{}%'", TABLE_PREFIX.replace('_', "\\_")),
+            // A backslash is no escape if sql_mode has NO_BACKSLASH_ESCAPES.
+            0 => format!("LIKE '{}%' ESCAPE '|'", TABLE_PREFIX.replace('_', "|_")),
             _ => format!("IN ({})", names.join(", ")),
         };
-        let mark = self.backends.comment().map_or_else(|| format!("LIKE '{MARKER}%'"), |way| format!("= '{way}'"));
+        let mark =
+            self.backends.comment().map_or_else(|| format!("LIKE '{TABLE_MARKER}%'"), |way| format!("= '{way}'"));
         format!(
             "FROM information_schema.tables WHERE table_schema = DATABASE() \
              AND table_name {named} AND table_comment {mark}"
@@ -167,8 +169,13 @@ impl MysqlSession {
         let rows = self.query(&format!("SELECT table_name {}", self.marked_tables())).await?;
         let names: Vec<String> = rows.into_iter().flatten().flatten().collect();
         for name in names.iter().filter(|_| cleaning == Cleaning::Remove) {
-            self.query(&format!("DROP TABLE {name}")).await?;
+            self.drop_table(name).await?;
         }
         Ok(names)
+    }
+
+    /// Somebody else who cleans the same database may have dropped it first.
+    async fn drop_table(&mut self, name: &str) -> Result<(), Failure> {
+        self.query(&format!("DROP TABLE IF EXISTS `{}`", name.replace('`', "``"))).await.map(drop)
     }
 }

@@ -55,11 +55,11 @@ impl Statement {
     }
 }
 
-/// Appends text to a quoted SQL string.
+/// Appends text to a quoted SQL string. A quote is doubled, which every `sql_mode` understands.
 pub fn escape_into(sql: &mut String, text: &str) {
     for c in text.chars() {
         if matches!(c, '\'' | '\\') {
-            sql.push('\\');
+            sql.push(c);
         }
         sql.push(c);
     }
