@@ -188,6 +188,13 @@ def test_judging():
     assert judge_run([outcome()], [], False) == ("complete", None)
     assert judge_run([outcome()], [], True) == ("interrupted", "by the user")
     assert judge_run([outcome()], ["left something"], False) == ("failed", "left something")
-    assert judge_run([outcome(), outcome("failed")], [], False) == ("failed", "1 of 2 trials failed; the first: broken")
+    first = "1 of 2 trials failed; the first: broken"
+    assert judge_run([outcome(), outcome("failed")], [], False) == ("failed", first)
+    # What is left behind does not hide what trials saw, and an interrupt hides neither.
+    assert judge_run([outcome(), outcome("failed")], ["left something"], False) == (
+        "failed",
+        f"{first}; left something",
+    )
+    assert judge_run([outcome()], ["left something"], True) == ("interrupted", "by the user; left something")
     state, reason = judge_run([outcome(), outcome(errors={"timeout": 3})], [], False)
     assert (state, reason) == ("failed", "operations failed in 1 of 2 trials; in the first: 3 timeout")

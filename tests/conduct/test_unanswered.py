@@ -52,8 +52,8 @@ def somebodys_redis(tmp_path):
 
 @pytest.mark.parametrize(
     ("loop", "after"),
-    [({}, None), ({"rate": 500}, None), ({}, 1), ({"client": "redis-py"}, 1)],
-    ids=["closed loop, at once", "open loop, at once", "closed loop, later", "client library, later"],
+    [({}, None), ({"rate": 500}, None), ({}, 1), ({"rate": 500}, 1), ({"client": "redis-py"}, 1)],
+    ids=["closed loop, at once", "open loop, at once", "closed loop, later", "open loop, later", "library, later"],
 )
 def test_a_store_that_stops_answering_fails_the_run(loop, after, somebodys_redis, tmp_path):
     url, pid = somebodys_redis

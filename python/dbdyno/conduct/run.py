@@ -152,13 +152,17 @@ def _run_all(context: Context, preparations: Iterable[Preparation]) -> tuple[str
 
 
 def judge_run(outcomes: list[Outcome], problems: list[str], interrupted: bool) -> tuple[str, str | None]:
-    """Return a run's state and why; complete is only one whose every trial ran and every answer was right."""
+    """Return a run's state and why; complete is only one whose every trial ran and every answer was right.
+
+    problems: those of preparations, such as what is left on somebody else's server. They do not hide what trials saw.
+    """
     if interrupted:
-        return "interrupted", "by the user"
+        return "interrupted", "; ".join(["by the user", *problems[:1]])
+    if failed := [outcome for outcome in outcomes if outcome.state != "complete"]:
+        first = f"{len(failed)} of {len(outcomes)} trials failed; the first: {failed[0].reason}"
+        return "failed", "; ".join([first, *problems[:1]])
     if problems:
         return "failed", problems[0]
-    if failed := [outcome for outcome in outcomes if outcome.state != "complete"]:
-        return "failed", f"{len(failed)} of {len(outcomes)} trials failed; the first: {failed[0].reason}"
     if wrong := [outcome for outcome in outcomes if not outcome.right]:
         kinds = ", ".join(f"{count} {kind}" for kind, count in wrong[0].errors.items())
         return "failed", f"operations failed in {len(wrong)} of {len(outcomes)} trials; in the first: {kinds}"
