@@ -42,9 +42,9 @@ def run(url, workload, rows, folder, more=()):
     return process.returncode, err
 
 
-def run_and_kill(url, workload, rows, folder, library=None):
+def run_and_kill(url, workload, rows, folder):
     """Kill a run with SIGKILL when it reads its rows, and return when its load client is gone."""
-    process = begin(url, workload, rows, folder, more=["--client", library] if library else ())
+    process = begin(url, workload, rows, folder)
 
     def measured():
         records = list(folder.glob("*/trials/001-*/records.jsonl"))
