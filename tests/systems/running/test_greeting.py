@@ -24,6 +24,12 @@ def test_other_servers_are_named(name):
     )
 
 
+def test_a_greeting_that_trickles_is_said_to_be_slow():
+    slow = hostile.trickles(hostile.mysql_packet(hostile.GREETING, 0), 0.9)
+    assert greeting_error(slow, "MySQL").startswith("has sent no more than b'Y")
+    assert greeting_error(slow, "MySQL").endswith("it is very slow, or no server of MySQL: check the port")
+
+
 @pytest.mark.parametrize("name", ["PostgreSQL", "Redis", "memcached", "MongoDB", "CQL"])
 def test_a_server_of_another_protocol_is_named(name):
     assert greeting_error(hostile.says(hostile.mysql_packet(hostile.GREETING, 0)), name).startswith(

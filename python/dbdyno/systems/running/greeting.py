@@ -18,6 +18,8 @@ from dbdyno.systems.running.endpoint import Endpoint
 CONNECT_S, ANSWER_S, HTTP_S = 1.0, 1.0, 0.5
 MOST_BYTES = 256
 _SHOWN_BYTES = 24
+_LEAST_BYTES = 4
+"""Fewer tell no protocol from another."""
 _HTTP_REQUEST = b"\r\nGET / HTTP/1.0\r\n\r\n"
 
 
@@ -115,6 +117,8 @@ def _describe(said: bytes, endpoint: Endpoint, name: str) -> str | None:
         )
     if other:
         return f"answers {other}, not {name}: check the port"
+    if len(said) < _LEAST_BYTES:
+        return f"has sent no more than {said!r}: it is very slow, or no server of {name}: check the port"
     return f"does not speak {name}, its answer begins with {said[:_SHOWN_BYTES]!r}: check the port"
 
 
