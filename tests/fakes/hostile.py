@@ -153,9 +153,13 @@ _COLUMN = b"\x03def\0\0\0\x01a\x01a\x0c\x21\0\xff\0\0\0\xfd\0\0\0\0\0"
 _ROW = b"\xfd\0\0\x01" + bytes(1 << 16)
 
 
+_PLAIN_GREETING = GREETING.replace(b"\xff\x81\x15", b"\xff\x80\x15").replace(b"\x1d\0\0\0", bytes(4))
+"""The same without newer forms of columns and of their end, which C libraries ask for."""
+
+
 def mysql_rows_without_end(connection: socket.socket) -> None:
-    """Let PyMySQL in, and answer its first statement after SET NAMES by rows of one text."""
-    connection.sendall(mysql_packet(GREETING, 0))
+    """Let a client in, and answer its first statement after SET NAMES or BEGIN by rows of one text."""
+    connection.sendall(mysql_packet(_PLAIN_GREETING, 0))
     answers(*(mysql_packet(b"\0\0\0\x02\0\0\0", number) for number in (2, 1)))(connection)
     head = (b"\x01", _COLUMN, b"\xfe\0\0\x02\0")
     first = b"".join(mysql_packet(payload, number) for number, payload in enumerate(head, 1))

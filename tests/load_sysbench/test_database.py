@@ -14,6 +14,7 @@ from dbdyno.load_sysbench.plan import read_plan
 from dbdyno.systems.mysql.mariadb import MariaDB
 from dbdyno.systems.postgresql.probe import connect
 from fakes import hostile
+from helpers import need_program
 from load_sysbench.conftest import STORE, executed, of_kind, plan_of
 
 LEFTOVERS = plan_of(STORE, ("cleanup",)) | {"workload": None}
@@ -177,6 +178,18 @@ def test_an_answer_without_an_end_is_given_up():
         ended = run_bounded(command, f"{json.dumps(plan)}\n\n", kill_after_s=300)
     last = json.loads(ended.said.splitlines()[-1])
     assert last["status"] == "failed" and "an answer takes more than 96 MiB" in last["reason"]
+    assert ended.peak_bytes < 300 << 20
+
+
+def test_an_answer_to_sysbench_without_an_end_is_given_up():
+    need_program("sysbench", "sysbench")
+    with hostile.server(hostile.mysql_rows_without_end) as port:
+        store, given = STORE | {"address": {"host": "127.0.0.1", "port": port}}, "--db-ps-mode=disable"
+        plan = plan_of(store, ("run",), script="oltp_read_only", sysbench=given)
+        command = [sys.executable, "-P", "-m", "dbdyno.load_sysbench", "run"]
+        ended = run_bounded(command, f"{json.dumps(plan)}\n\n", kill_after_s=300)
+    last = json.loads(ended.said.splitlines()[-1])
+    assert last["status"] == "failed" and "out of memory" in last["reason"], ended
     assert ended.peak_bytes < 300 << 20
 
 

@@ -29,10 +29,14 @@ def limit_memory(processes: int, threads: int) -> None:
     status = Path("/proc/self/status").read_text()
     (used,) = (line.split()[1] for line in status.splitlines() if line.startswith("VmData:"))
     more = max(LEAST_BYTES, ANSWERS_BYTES // processes) + threads * STACK_BYTES
-    limit = int(used) * 1024 + more
+    limit_data(int(used) * 1024 + more)
+
+
+def limit_data(limit_bytes: int, pid: int = 0) -> None:
+    """Limit a process, or this one, to so much memory of its own; a lower limit of this one stays."""
     _, hard = resource.getrlimit(resource.RLIMIT_DATA)
-    if hard == resource.RLIM_INFINITY or limit < hard:
-        resource.setrlimit(resource.RLIMIT_DATA, (limit, hard))
+    if hard == resource.RLIM_INFINITY or limit_bytes < hard:
+        resource.prlimit(pid, resource.RLIMIT_DATA, (limit_bytes, hard))
 
 
 def limit_complaints() -> None:

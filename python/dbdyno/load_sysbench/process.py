@@ -16,11 +16,14 @@ from typing import IO
 import psutil
 
 from dbdyno.load_python import signals
+from dbdyno.load_python.bounds import ANSWERS_BYTES, limit_data
 from dbdyno.load_python.failure import Ended
 
 QUIET_S = 3600.0
 """An hour, as for a statement on a whole table of dbdyno's own: sysbench waits while the server makes an index."""
 POLL_S = 0.25
+CLIENT_BYTES = 16 << 20
+"""Most memory for a client: its thread, its Lua with the script's tables, and its connection. It takes about 1 MiB."""
 
 
 def environment_for(script: str | None) -> dict[str, str]:
@@ -31,8 +34,13 @@ def environment_for(script: str | None) -> dict[str, str]:
     return {**os.environ, "LUA_PATH": f"{beside};{os.environ.get('LUA_PATH', ';')}"}
 
 
-def start(arguments: Sequence[str], configuration: str, script: str | None) -> tuple[subprocess.Popen[str], IO[str]]:
-    """Start sysbench, which reads its configuration from standard input; return it with its standard output."""
+def start(
+    arguments: Sequence[str], configuration: str, script: str | None, clients: int = 1
+) -> tuple[subprocess.Popen[str], IO[str]]:
+    """Start sysbench, which reads its configuration from standard input; return it with its standard output.
+
+    Its memory is limited before it connects: it keeps whatever a server answers, to the end of the answer.
+    """
     process = subprocess.Popen(
         arguments,
         stdin=subprocess.PIPE,
@@ -43,7 +51,8 @@ def start(arguments: Sequence[str], configuration: str, script: str | None) -> t
     )
     assert process.stdin is not None and process.stdout is not None, "they are pipes"
     # One that ended before it read says why in its output.
-    with suppress(BrokenPipeError), process.stdin as pipe:
+    with suppress(BrokenPipeError, ProcessLookupError), process.stdin as pipe:
+        limit_data(ANSWERS_BYTES + clients * CLIENT_BYTES, process.pid)
         pipe.write(configuration)
     return process, process.stdout
 

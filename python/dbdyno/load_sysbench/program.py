@@ -106,7 +106,7 @@ def _remove_leftovers(plan: Plan, records: Records) -> None:
 
 def _do(plan: Plan, verb: str, known: str) -> None:
     """Have sysbench prepare, prewarm or clean up; a script that has no such command has nothing to do."""
-    process, output = start(command(plan, verb, known), configuration(plan), plan.script)
+    process, output = start(command(plan, verb, known), configuration(plan), plan.script, plan.clients)
     with Quiet(process) as quiet:
         said = output.read()
     output.close()

@@ -73,7 +73,7 @@ class Run:
 
     def _run(self, warmup: bool, seconds: int) -> None:
         arguments = command(self._plan, "run", self._known, seconds)
-        process, output = start(arguments, configuration(self._plan), self._plan.script)
+        process, output = start(arguments, configuration(self._plan), self._plan.script, self._plan.clients)
         run, lines = _Run(warmup), list[str]()
         with Quiet(process) as quiet:
             for line in output:
