@@ -20,7 +20,10 @@ MOST_BYTES = 300 << 20
 def plan_for(library, port):
     kind = LIBRARIES[library]
     store = {"kind": kind, "address": {"host": "127.0.0.1", "port": port}, "user": "u", "password": None}
-    more = {"redis": {"database": 0, "layout": "string", "user": None}, "cassandra": {"keyspace": "d", "user": None}}
+    more = {"redis": {"database": 0, "layout": "string"}, "cassandra": {"keyspace": "d"}}
+    if kind in ("redis", "cassandra", "mongodb"):
+        # These ask for a password before they connect.
+        store["user"] = None
     store |= {"database": "d", "auth_database": "admin", "write": "acknowledged", "consistency": "ONE"}
     return {
         "contract": 1,
@@ -37,9 +40,17 @@ def plan_for(library, port):
 
 
 def execute(library, behaviour):
-    with hostile.server(behaviour) as port:
+    reached = threading.Event()
+
+    def behave(connection):
+        reached.set()
+        behaviour(connection)
+
+    with hostile.server(behave) as port:
         stdin = json.dumps(plan_for(library, port)) + "\n\n"
-        return run_bounded([sys.executable, "-m", "dbdyno.load_python", "run"], stdin)
+        ended = run_bounded([sys.executable, "-m", "dbdyno.load_python", "run"], stdin)
+    assert reached.is_set(), ended
+    return ended
 
 
 @pytest.mark.parametrize("library", LIBRARIES)
@@ -65,6 +76,18 @@ def test_types_that_nest_too_deeply_are_told_as_that(behaviour):
     last = json.loads(ended.said.splitlines()[-1])
     assert (ended.status, last["status"]) == (1, "failed"), ended
     assert "the type of a column nests more than 100 deep" in last["reason"]
+
+
+@pytest.mark.parametrize(
+    ("fault", "words"),
+    [
+        ("length of 2 GiB", "an answer has no end, or takes more"),
+        ("nested arrays", "an answer nests too deeply for the"),
+    ],
+)
+def test_what_took_all_of_a_library_is_told(fault, words):
+    ended = execute("redis-py", hostile.OF_PROTOCOL["redis"][fault])
+    assert words in json.loads(ended.said.splitlines()[-1])["reason"], ended
 
 
 def test_what_does_not_end_is_given_up():

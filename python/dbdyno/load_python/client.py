@@ -12,7 +12,7 @@ from typing import Any
 from dbdyno.load_python.choices import Choices, mix
 from dbdyno.load_python.column import Value
 from dbdyno.load_python.events import CONNECTING, TRANSACTION, Completed, Failed
-from dbdyno.load_python.failure import Failure
+from dbdyno.load_python.failure import Failure, not_understood
 from dbdyno.load_python.interval import Totals
 from dbdyno.load_python.records import Example
 from dbdyno.load_python.session import Session
@@ -104,7 +104,7 @@ class Client:
         except Failure:
             raise
         except Exception as error:  # Whatever a library raises on an answer it does not understand.
-            raise Failure("connect", f"{type(error).__name__}: {error}") from None
+            raise Failure("connect", not_understood(error).message) from None
         finally:
             self.asking_since_ns = None
 
@@ -211,7 +211,7 @@ class Client:
         except Failure as failure:
             failed = failure
         except Exception as error:  # Whatever a library raises on an answer it does not understand.
-            failed = Failure("protocol", f"{type(error).__name__}: {error}")
+            failed = not_understood(error)
         finally:
             self.asking_since_ns = None
         ended_ns = time.monotonic_ns()

@@ -23,6 +23,24 @@ class Failure(Exception):
         return self.kind in _ENDS_SESSION
 
 
+def not_understood(error: Exception, text: str = "") -> Failure:
+    """Return the failure that whatever a library raises on an answer means that it does not understand.
+
+    text: the exception's own words if they are not its `str`.
+    """
+    causes: list[BaseException] = []
+    cause: BaseException | None = error
+    while cause and cause not in causes:
+        causes.append(cause)
+        # What fails after memory has run out says only that a file is closed.
+        cause = cause.__cause__ or cause.__context__
+    if any(isinstance(cause, MemoryError) for cause in causes):
+        return Failure("protocol", "an answer has no end, or takes more memory than an answer may")
+    if any(isinstance(cause, RecursionError) for cause in causes):
+        return Failure("protocol", "an answer nests too deeply for the client library")
+    return Failure("protocol", f"{type(error).__name__}: {text or error}")
+
+
 class Ended(Exception):
     """The plan is not executed, or not to its end.
 

@@ -14,7 +14,7 @@ from dbdyno.contract import CONTRACT, HelloRecord
 from dbdyno.load_python import signals
 from dbdyno.load_python.bounds import limit_complaints, limit_memory, within, words
 from dbdyno.load_python.ending import conclude
-from dbdyno.load_python.failure import Ended, Failure
+from dbdyno.load_python.failure import Ended, Failure, not_understood
 from dbdyno.load_python.host import die_with_parent, pin, processors
 from dbdyno.load_python.own_cost import own_cpu_us
 from dbdyno.load_python.plan import Plan, read_plan
@@ -81,7 +81,8 @@ def execute(plan: Plan, records: Records) -> None:
     except (Ended, OSError):
         raise
     except Exception as error:  # Whatever a library raises on an answer it does not understand.
-        raise Ended("failed", f"protocol: {type(error).__name__}: {error}") from None
+        failure = not_understood(error)
+        raise Ended("failed", f"{failure.kind}: {failure.message}") from None
 
 
 def _execute(plan: Plan, workload: Workload, library: type[Session], endpoint: Endpoint, records: Records) -> None:

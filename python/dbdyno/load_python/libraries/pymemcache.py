@@ -9,7 +9,7 @@ from pymemcache.exceptions import MemcacheError, MemcacheServerError, MemcacheUn
 
 from dbdyno.load_python import session
 from dbdyno.load_python.column import Value
-from dbdyno.load_python.failure import Failure
+from dbdyno.load_python.failure import Failure, not_understood
 from dbdyno.load_python.table import Row, Table
 from dbdyno.load_python.workloads import Step
 
@@ -25,7 +25,7 @@ def failure_of(error: Exception) -> Failure:
             return Failure("connection", text or "the server closed the connection")
         case MemcacheServerError():
             return Failure("full" if "out of memory" in text else "server", text)
-    return Failure("protocol", f"{type(error).__name__}: {text}")
+    return not_understood(error, text)
 
 
 class Session(session.Session):

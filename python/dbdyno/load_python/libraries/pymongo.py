@@ -10,7 +10,7 @@ from pymongo.errors import ConnectionFailure, NetworkTimeout, OperationFailure, 
 
 from dbdyno.load_python import session
 from dbdyno.load_python.column import Value
-from dbdyno.load_python.failure import Failure
+from dbdyno.load_python.failure import Failure, not_understood
 from dbdyno.load_python.libraries.dbapi import table_name
 from dbdyno.load_python.table import Row, Table
 from dbdyno.load_python.workloads import Step
@@ -26,7 +26,7 @@ def failure_of(error: Exception) -> Failure:
             return Failure("connection", text)
         case OperationFailure():
             return Failure("server", text)
-    return Failure("protocol", f"{type(error).__name__}: {text}")
+    return not_understood(error, text)
 
 
 def _fields_of(table: Table) -> tuple[str, ...]:

@@ -13,7 +13,7 @@ from redis.utils import HIREDIS_AVAILABLE
 
 from dbdyno.load_python import session
 from dbdyno.load_python.column import Value
-from dbdyno.load_python.failure import Failure
+from dbdyno.load_python.failure import Failure, not_understood
 from dbdyno.load_python.table import Row, Table
 from dbdyno.load_python.workloads import Step
 
@@ -32,7 +32,7 @@ def failure_of(error: Exception) -> Failure:
             return Failure("connection", text)
         case redis.ResponseError():
             return Failure("server", text)
-    return Failure("protocol", f"{type(error).__name__}: {text}")
+    return not_understood(error, text)
 
 
 @contextmanager
