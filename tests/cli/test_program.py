@@ -157,8 +157,10 @@ def looked_at(process: subprocess.Popen, secret: bytes) -> tuple[set[str], int]:
     return seen, looks
 
 
-@pytest.mark.parametrize("experiment", ["point-get", "sysbench"])
-def test_a_password_is_in_no_process_list_and_in_no_childs_environment(launch, tmp_path, experiment):
+@pytest.mark.parametrize(
+    ("experiment", "more"), [("point-get", ()), ("point-get", ("--set", "client=pymysql")), ("sysbench", ())], ids=str
+)
+def test_a_password_is_in_no_process_list_and_in_no_childs_environment(launch, tmp_path, experiment, more):
     need("mariadb")
     need_program("sysbench", "sysbench")
     server = system("mariadb")
@@ -178,7 +180,7 @@ def test_a_password_is_in_no_process_list_and_in_no_childs_environment(launch, t
             "--out",
             str(tmp_path / "runs"),
         ]
-        command += ["--set", "workload=" + experiment, "--no-observe", "--quiet"]
+        command += ["--set", "workload=" + experiment, "--no-observe", "--quiet", *more]
         secret, others = endpoint.password, {"PGPASSWORD": endpoint.password, "MYSQL_PWD": endpoint.password}
         environment = {**os.environ, **ENVIRONMENT, "DBDYNO_PASSWORD": secret, **others}
         with subprocess.Popen(command, env=environment, stderr=subprocess.PIPE) as process:
