@@ -250,7 +250,7 @@ def test_a_table_whose_comment_begins_with_dbdynos_name_is_its_owners(store, tmp
 
 @pytest.mark.parametrize(("name", "scheme"), [("mariadb", "mysql"), ("postgresql", "postgresql")])
 def test_a_marked_table_of_another_name_is_dropped_alone(name, scheme, started):
-    """Whoever may make tables there chooses their names."""
+    """The names of tables are chosen by everybody who may make some there."""
     with closing(OwnersSql(started(name), scheme)) as store:
         store.make(MINE)
         left_by(store, "point-get")
