@@ -261,6 +261,15 @@ def test_a_marked_table_of_another_name_is_dropped_alone(name, scheme, started):
         store.drop(MINE)
 
 
+@pytest.mark.systems
+def test_on_a_server_without_backslash_escapes_clean_finds_what_is_left(started):
+    """MariaDB, and MySQL before 8.0, escape by a backslash in LIKE all the same."""
+    with closing(OwnersSql(started("mysql@8.0?sql_mode=NO_BACKSLASH_ESCAPES"), "mysql")) as store:
+        left_by(store, "point-get")
+        assert cleaned(store) == ["dbdyno_bm"]
+        assert store.tables() == []
+
+
 @pytest.mark.parametrize(
     ("name", "scheme", "reading", "waiting"),
     [
