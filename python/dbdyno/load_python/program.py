@@ -81,8 +81,8 @@ def execute(plan: Plan, records: Records) -> None:
     except (Ended, OSError):
         raise
     except Exception as error:  # Whatever a library raises on an answer it does not understand.
-        failure = not_understood(error)
-        raise Ended("failed", f"{failure.kind}: {failure.message}") from None
+        unread = not_understood(error)
+        raise Ended("failed", f"{unread.kind}: {unread.message}") from None
 
 
 def _execute(plan: Plan, workload: Workload, library: type[Session], endpoint: Endpoint, records: Records) -> None:
