@@ -228,6 +228,12 @@ BAD = (
     Bad(dead_python, "python/dbdyno/stats/a.py", "import dbdyno.stats.a", ": nothing imports it"),
     Bad(dead_rust, "crates/model/src/a.rs", "//! Lost.", ": no `mod a;` declares it"),
     Bad(declared_dependencies, "python/dbdyno/a.py", "from rich import box", ": imports rich, which"),
+    Bad(
+        declared_dependencies,
+        "python/dbdyno/a.py",
+        "load_compiled('scipy.special', '_ufuncs')",
+        ": imports scipy, which",
+    ),
     Bad(declared_dependencies, "pyproject.toml", "[project]\ndependencies = ['rich', 'tomli-w']", ": rich is declared"),
     Bad(mirrored_tests, "python/dbdyno/stats/a.py", "def f(): ...", ": its test tests/stats/test_a.py is missing"),
     Bad(shipped_experiments, "experiments/a.toml", 'question = "?"', ": `look_for` is missing"),

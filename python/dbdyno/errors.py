@@ -1,7 +1,14 @@
 """The ways dbdyno ends without success; what each says is one or two lines for a person."""
 
 from collections.abc import Iterable
-from difflib import get_close_matches
+from typing import TYPE_CHECKING
+
+from dbdyno.later import LaterModule
+
+if TYPE_CHECKING:
+    import difflib
+else:
+    difflib = LaterModule("difflib")
 
 
 class DbdynoError(Exception):
@@ -36,5 +43,5 @@ class Interrupted(DbdynoError):
 
 def did_you_mean(word: str, known: Iterable[str]) -> str:
     """Return the end of a sentence about an unknown word: `; did you mean 'x'?`, or a full stop if nothing is close."""
-    close = get_close_matches(word, list(known), n=1)
+    close = difflib.get_close_matches(word, list(known), n=1)
     return f"; did you mean '{close[0]}'?" if close else "."

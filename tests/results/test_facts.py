@@ -2,7 +2,7 @@
 
 import pytest
 
-from dbdyno.results.facts import Durability, NotSeen, PreparationFacts, RunFacts, Server, TrialFacts
+from dbdyno.results.facts import Durability, NotSeen, PreparationFacts, RunFacts, Server, TrialFacts, client_host
 
 
 def test_what_an_older_run_lacks_has_the_value_it_stood_for():
@@ -73,3 +73,13 @@ def test_nested_facts_are_typed():
 )
 def test_a_durability_that_nobody_knows_is_unknown(stated, durability):
     assert TrialFacts.read({"durability": stated}).promised == durability
+
+
+def test_a_client_host_has_a_part_of_the_load():
+    client = {"name": "c1", "role": "client", "clients": {"first": 0, "count": 4}}
+    assert client_host(client) == client
+    assert client_host({"name": "s1", "role": "server"}) is None
+
+
+def test_a_host_of_an_earlier_version_ran_clients():
+    assert client_host({"name": "c1"}) == {"name": "c1"}

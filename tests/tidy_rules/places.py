@@ -114,4 +114,12 @@ def _imported_packages(tree: ast.Module) -> set[str]:
     imports = [node for node in ast.walk(tree) if isinstance(node, ast.Import)]
     froms = [node for node in ast.walk(tree) if isinstance(node, ast.ImportFrom) and node.level == 0]
     names = [alias.name for node in imports for alias in node.names] + [node.module or "" for node in froms]
-    return {name.split(".")[0] for name in names}
+    return {name.split(".")[0] for name in [*names, *_loaded_compiled(tree)]}
+
+
+def _loaded_compiled(tree: ast.Module) -> Iterator[str]:
+    """Yield the packages whose compiled modules are loaded apart from them (`dbdyno.later.load_compiled`)."""
+    for node in ast.walk(tree):
+        match node:
+            case ast.Call(func=ast.Name(id="load_compiled"), args=[ast.Constant(value=str(package)), *_]):
+                yield package

@@ -91,6 +91,11 @@ def test_the_options_that_the_load_depends_on_are_repeated(tmp_path):
     assert words == ["dbdyno", "run", "point-get", "--system", "mariadb", *load.replace("=5", " 5").split()]
 
 
+def test_a_key_that_an_option_gives_too_is_set_once(tmp_path):
+    run = placed(tmp_path, "dbdyno run point-get --seconds 1 --set seconds=2 --set host=false")
+    assert repeating(run)[-4:] == ["--seconds", "1", "--set", "host=false"]
+
+
 def test_options_that_will_be_added_replace_those_of_the_run(tmp_path):
     command = "dbdyno run point-get --set rate=1000 --set memory_limit=64M --set observe=false"
     run = placed(tmp_path, command, system="redis")

@@ -1,12 +1,11 @@
 """The command line: parse, call, print. Here every error becomes a line and a status."""
 
-import shutil
 import signal
 import sys
-import textwrap
 from contextlib import suppress
 from functools import partial
 from types import FrameType
+from typing import TYPE_CHECKING
 
 import click
 
@@ -15,6 +14,14 @@ from dbdyno.cli.printable import protect_outputs
 from dbdyno.errors import DbdynoError, Interrupted
 from dbdyno.experiment.password import take_from_environment
 from dbdyno.experiment.redact import redact
+from dbdyno.later import LaterModule
+
+if TYPE_CHECKING:
+    import shutil
+    import textwrap
+else:
+    shutil = LaterModule("shutil")
+    textwrap = LaterModule("textwrap")
 
 
 def main() -> None:

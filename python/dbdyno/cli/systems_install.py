@@ -4,7 +4,8 @@ import click
 from rich.progress import BarColumn, DownloadColumn, Progress, TextColumn, TimeRemainingColumn
 
 from dbdyno.cli.console import make_console
-from dbdyno.systems.packages.install import find_package, install
+from dbdyno.systems.packages.catalogue import find_package
+from dbdyno.systems.packages.install import install
 from dbdyno.systems.packages.package import Package
 
 

@@ -3,7 +3,7 @@
 import click
 
 from dbdyno.systems.packages.cache import remove
-from dbdyno.systems.packages.install import find_package
+from dbdyno.systems.packages.catalogue import find_package
 
 
 def command(names: tuple[str, ...]) -> None:

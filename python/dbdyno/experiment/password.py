@@ -1,11 +1,17 @@
 """The password of an attached server, as it comes from outside; taken out of what children and others can read."""
 
-import ctypes
 import os
 import stat
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 from dbdyno.errors import UserError
+from dbdyno.later import LaterModule
+
+if TYPE_CHECKING:
+    import ctypes
+else:
+    ctypes = LaterModule("ctypes")
 
 VARIABLE = "DBDYNO_PASSWORD"
 FILE_VARIABLE = "DBDYNO_PASSWORD_FILE"

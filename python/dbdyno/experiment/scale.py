@@ -1,8 +1,11 @@
 """The sizes of an experiment: what its file gives by scale, `seconds = { small = 2, medium = 20, full = 3600 }`."""
 
-from typing import Any
+from __future__ import annotations
 
-from dbdyno.experiment.toml import Table
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from dbdyno.experiment.toml import Table
 
 SCALES = ("small", "medium", "full")
 """From what anyone can try out to what was published; an experiment that names none is at the first."""

@@ -14,5 +14,10 @@ def shipped_experiments() -> dict[str, Path]:
 
 def shipped_questions() -> dict[str, str]:
     """Return the question of each experiment that comes with dbdyno, by its name."""
-    texts = {name: path.read_text(encoding="utf-8") for name, path in shipped_experiments().items()}
-    return {name: str(parse_toml(text)["question"]) for name, text in texts.items()}
+    return {name: _question(path.read_text(encoding="utf-8")) for name, path in shipped_experiments().items()}
+
+
+def _question(text: str) -> str:
+    """Return the question of a shipped file. Its first paragraph has it: to parse 36 whole files takes 30 ms."""
+    first, _, _ = text.partition("\n\n")
+    return str(parse_toml(first)["question"])

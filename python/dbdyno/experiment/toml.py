@@ -1,10 +1,15 @@
 """TOML read so that whatever is in it ends in a value or in words."""
 
-import tomllib
 from collections.abc import Mapping
-from typing import Any, TypeAlias
+from typing import TYPE_CHECKING, Any, TypeAlias
 
 from dbdyno.experiment.bounds import MOST_DEPTH, is_too_deep
+from dbdyno.later import LaterModule
+
+if TYPE_CHECKING:
+    import tomllib
+else:
+    tomllib = LaterModule("tomllib")
 
 Table: TypeAlias = Mapping[str, Any]
 """A table as a person wrote it. Its keys are checked when the experiment is read."""

@@ -3,19 +3,22 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Sequence
+from typing import TYPE_CHECKING
 
 from dbdyno.report.core import words
-from dbdyno.report.core.documents import RunDocument
 from dbdyno.report.core.loads import at, is_open, load_of, rate_per_s, share_of, time_name, times_us
 from dbdyno.report.core.names import listed
 from dbdyno.report.core.ratios import limit_of
-from dbdyno.report.core.trial_documents import TrialDocument
 from dbdyno.report.factor_answer import by_variant
 from dbdyno.report.headline import Standing, more_elsewhere, standing, verdict
 from dbdyno.report.option_answer import by_option
 from dbdyno.report.sections.libraries import understated
 from dbdyno.report.warm_up_answer import by_restart
-from dbdyno.results.json_types import SearchStated
+
+if TYPE_CHECKING:
+    from dbdyno.report.core.documents import RunDocument
+    from dbdyno.report.core.trial_documents import TrialDocument
+    from dbdyno.results.json_types import SearchStated
 
 MOST_WORKLOADS = MOST_SEARCHES = 3
 """With more workloads or searches the answer names only the best; the table has the rest."""

@@ -3,14 +3,17 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
+from typing import TYPE_CHECKING
 
 from dbdyno.report.core import words
-from dbdyno.report.core.documents import RunDocument
 from dbdyno.report.core.names import listed
 from dbdyno.report.core.steadiness import remarks
-from dbdyno.report.core.trial_documents import TrialDocument
 from dbdyno.report.sections import events
 from dbdyno.report.sections.hosts import worsened
+
+if TYPE_CHECKING:
+    from dbdyno.report.core.documents import RunDocument
+    from dbdyno.report.core.trial_documents import TrialDocument
 
 BAD, WARNING = "red", "yellow"
 _BADGES = {"flush in doubt": "Flushes may not reach the disk", "answers not checked": "Answers were not checked"}

@@ -10,13 +10,13 @@ from typing import TYPE_CHECKING, Literal
 from dbdyno.errors import UserError
 from dbdyno.report.core.named_workload import named_workload
 from dbdyno.report.sections.hosts import host_differences
-from dbdyno.results.model import Run, Trial
-from dbdyno.results.noise import NoiseFloor
 from dbdyno.results.rivals import against
 from dbdyno.verdict.card import builds_of
 
 if TYPE_CHECKING:
     # Importing Student's t takes a third of the second that `dbdyno show` may last.
+    from dbdyno.results.model import Run, Trial
+    from dbdyno.results.noise import NoiseFloor
     from dbdyno.stats.comparison import Comparison
 
 _DEFAULTS = {"client": "native", "data": "loaded", "cache_state": "hot", "warmup": None}

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING
 
 import numpy as np
 from rich.console import Console
@@ -13,17 +14,19 @@ from rich.text import Text
 from dbdyno.errors import UserError
 from dbdyno.report.cells import Cell, Compared, Side, cautions, differences, matching, missing
 from dbdyno.report.core import words
-from dbdyno.report.core.documents import CellDocument, ComparisonDocument, SideDocument
 from dbdyno.report.core.named_workload import named_workload
 from dbdyno.report.core.terminal import Column, print_columns, say
 from dbdyno.report.limited_sides import client_decided, times_limited
 from dbdyno.report.noise import floor_of
-from dbdyno.results.model import Trial
-from dbdyno.results.noise import NoiseFloor
 from dbdyno.results.usable import compared_rate_per_s, evenness, unusable
 from dbdyno.stats.comparison import EQUIVALENT, FASTER, INCONCLUSIVE, SINGLE, SLOWER, Comparison, compare, holm
 from dbdyno.stats.steady_state import TOO_SHORT
 from dbdyno.verdict.limits import CLIENT, RATE, noun_of
+
+if TYPE_CHECKING:
+    from dbdyno.report.core.documents import CellDocument, ComparisonDocument, SideDocument
+    from dbdyno.results.model import Trial
+    from dbdyno.results.noise import NoiseFloor
 
 INVALID = "invalid"
 """No verdict: the trials cannot answer the question."""

@@ -4,16 +4,14 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
-from typing import Literal
+from typing import TYPE_CHECKING, Literal
 
 from rich.console import Console
 
 from dbdyno.report.cautions import cautions
 from dbdyno.report.core import words
-from dbdyno.report.core.documents import RunDocument
 from dbdyno.report.core.loads import is_open, time_label, time_name, times_us
 from dbdyno.report.core.terminal import Column, heading, print_columns, print_command, say
-from dbdyno.report.core.trial_documents import TrialDocument
 from dbdyno.report.document import document
 from dbdyno.report.sections import capacity, crashes, events, locks, replication
 from dbdyno.report.sections.analyses import analysed, print_analyses
@@ -23,8 +21,12 @@ from dbdyno.report.sections.fairness import print_card
 from dbdyno.report.sections.hosts import host_in_words, worsened
 from dbdyno.report.sections.kinds import kinds_of, print_kinds
 from dbdyno.report.sections.libraries import understated
-from dbdyno.results.model import Run
 from dbdyno.verdict.limits import label_of
+
+if TYPE_CHECKING:
+    from dbdyno.report.core.documents import RunDocument
+    from dbdyno.report.core.trial_documents import TrialDocument
+    from dbdyno.results.model import Run
 
 _STATES = {"complete": "ok", "failed": "FAILED", "interrupted": "CUT", "not reached": "–"}
 _STYLES = {"complete": "", "failed": "bold red", "interrupted": "yellow"}

@@ -3,11 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from typing import TYPE_CHECKING
 
-from dbdyno.report.core.documents import FairnessDocument, LimitsDocument, RunDocument, SessionsDocument
-from dbdyno.report.core.event_documents import EventSummariesDocument
 from dbdyno.report.core.loads import load_of
-from dbdyno.report.core.trial_documents import ConcludedDocument
 from dbdyno.report.headline import compared, headline
 from dbdyno.report.option_answer import compared_options
 from dbdyno.report.sections import analyses, crashes
@@ -16,8 +14,13 @@ from dbdyno.report.sections.events import summaries
 from dbdyno.report.sections.libraries import library_costs
 from dbdyno.report.sections.sweeps import sweeps
 from dbdyno.report.trial_document import trial_document
-from dbdyno.results.model import Run, Trial
 from dbdyno.verdict.card import Card, card, short
+
+if TYPE_CHECKING:
+    from dbdyno.report.core.documents import FairnessDocument, LimitsDocument, RunDocument, SessionsDocument
+    from dbdyno.report.core.event_documents import EventSummariesDocument
+    from dbdyno.report.core.trial_documents import ConcludedDocument
+    from dbdyno.results.model import Run, Trial
 
 
 def document(run: Run, timelines: bool = True) -> RunDocument:

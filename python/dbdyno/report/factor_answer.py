@@ -3,11 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
+from typing import TYPE_CHECKING
 
 from dbdyno.report.core import words
 from dbdyno.report.core.loads import rate_per_s
-from dbdyno.report.core.trial_documents import TrialDocument
 from dbdyno.results.rivals import base_of
+
+if TYPE_CHECKING:
+    from dbdyno.report.core.trial_documents import TrialDocument
 
 MOST_SYSTEMS = 3
 """With more systems only the table says it."""

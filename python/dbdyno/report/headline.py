@@ -6,21 +6,23 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from math import log, log1p, nan
 from statistics import fmean
-from typing import Any, Literal
+from typing import TYPE_CHECKING, Any, Literal
 
 from dbdyno.errors import UserError
 from dbdyno.report.cells import Side, variants_of
 from dbdyno.report.comparison import compare_sides, comparison_document
 from dbdyno.report.core import words
-from dbdyno.report.core.documents import CellDocument, ComparisonDocument, HeadlineDocument, RatioDocument
 from dbdyno.report.core.loads import LOAD_KEYS, at, load_of, rate_per_s, share_of
 from dbdyno.report.core.ratios import TURNED, limit_of, turned
-from dbdyno.report.core.trial_documents import TrialDocument
-from dbdyno.results.json_types import SearchStated
-from dbdyno.results.model import Run
 from dbdyno.results.noise import known_noise
 from dbdyno.results.rivals import rivals
 from dbdyno.stats.margin import MARGIN
+
+if TYPE_CHECKING:
+    from dbdyno.report.core.documents import CellDocument, ComparisonDocument, HeadlineDocument, RatioDocument
+    from dbdyno.report.core.trial_documents import TrialDocument
+    from dbdyno.results.json_types import SearchStated
+    from dbdyno.results.model import Run
 
 _INTERVAL: tuple[Literal["ratio", "low", "high"], ...] = ("ratio", "low", "high")
 

@@ -4,12 +4,15 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from itertools import chain
+from typing import TYPE_CHECKING
 
-from dbdyno.report.cells import Cell, Compared, Side
 from dbdyno.report.core import words
 from dbdyno.results.noise import NoiseFloor, load_of, noise_for
 from dbdyno.results.usable import unusable
 from dbdyno.stats.comparison import Comparison, aa_noise
+
+if TYPE_CHECKING:
+    from dbdyno.report.cells import Cell, Compared, Side
 
 
 def floor_of(floors: Sequence[NoiseFloor], baseline: Side, candidate: Side, cell: Cell) -> NoiseFloor | None:

@@ -2,15 +2,19 @@
 
 from __future__ import annotations
 
+from typing import TYPE_CHECKING
+
 from dbdyno.errors import UserError
 from dbdyno.report.cells import option_sides
 from dbdyno.report.comparison import INVALID, compare_sides, comparison_document
 from dbdyno.report.core import words
-from dbdyno.report.core.documents import CellDocument, ComparisonDocument
 from dbdyno.report.core.loads import LOAD_KEYS, at
-from dbdyno.results.model import Run
 from dbdyno.results.noise import known_noise
 from dbdyno.stats.margin import MARGIN
+
+if TYPE_CHECKING:
+    from dbdyno.report.core.documents import CellDocument, ComparisonDocument
+    from dbdyno.results.model import Run
 
 MOST_SYSTEMS = 3
 """With more systems only the comparison says it."""

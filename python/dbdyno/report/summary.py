@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from typing import TYPE_CHECKING
 
 from rich.cells import cell_len
 from rich.console import Console
@@ -12,21 +13,23 @@ from rich.text import Text
 from dbdyno.report.answer import answer
 from dbdyno.report.cautions import cautions
 from dbdyno.report.core import words
-from dbdyno.report.core.documents import RunDocument
 from dbdyno.report.core.loads import Load, is_open, load_of, loads, share_of, time_name, times_us
 from dbdyno.report.core.names import short_names
 from dbdyno.report.core.terminal import Column, print_columns, print_command, say, shortened, wrapped
-from dbdyno.report.core.times import TimeName
-from dbdyno.report.core.trial_documents import TrialDocument
 from dbdyno.report.details import print_specific
 from dbdyno.report.document import document
 from dbdyno.report.sections import capacity, events
 from dbdyno.report.sections.client_groups import print_client_groups
 from dbdyno.report.sections.kinds import kinds_of
-from dbdyno.results.conclusions import NextStep
-from dbdyno.results.model import Run
 from dbdyno.results.rivals import base_of
 from dbdyno.verdict.limits import label_of
+
+if TYPE_CHECKING:
+    from dbdyno.report.core.documents import RunDocument
+    from dbdyno.report.core.times import TimeName
+    from dbdyno.report.core.trial_documents import TrialDocument
+    from dbdyno.results.conclusions import NextStep
+    from dbdyno.results.model import Run
 
 INDENT = 2
 MOST_CAUTIONS, MOST_CAUTION_LINES = 3, 4
@@ -119,7 +122,9 @@ def _margin(name: str) -> Text:
 
 
 def _next_steps(run_document: RunDocument) -> list[NextStep]:
-    """Return what to try next, by the verdict on the leader's trial."""
+    """Return what to try next, by the verdict on the leader's trial; nothing after a search, which tried the rates."""
+    if run_document["find_rate"]:
+        return []
     headline = run_document["headline"]
     name = headline["trials"].get(headline["leader"] or "")
     verdicts = [trial.get("verdict") for trial in run_document["trials"] if trial["trial"] == name]

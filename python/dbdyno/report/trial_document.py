@@ -3,47 +3,49 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
-from typing import TypeVar
+from typing import TYPE_CHECKING, TypeVar
 
 import numpy as np
 
-from dbdyno.contract import TotalCountedRecord, TotalTransactionsRecord
-from dbdyno.report.core.event_documents import EventsDocument
 from dbdyno.report.core.times import recorded_times_us
-from dbdyno.report.core.trial_documents import (
-    AskedDocument,
-    ConcludedDocument,
-    EndingDocument,
-    FiguresDocument,
-    HostsDocument,
-    OpenLoopDocument,
-    OperationDocument,
-    PerMinuteDocument,
-    PreparedDocument,
-    ProfiledSecondDocument,
-    RecordedDocument,
-    SecondDocument,
-    StabilityDocument,
-    StallSecondDocument,
-    SteadyStateDocument,
-    SurroundingsDocument,
-    TimelineDocument,
-    TransactionDocument,
-    TrialDocument,
-    VariantDocument,
-    WarmUpDocument,
-)
 from dbdyno.report.core.words import hit_ratio
 from dbdyno.report.sections.client_groups import pace_of
 from dbdyno.report.sections.cost import cost
 from dbdyno.report.sections.events import event_documents
-from dbdyno.results.facts import TrialFacts
-from dbdyno.results.json_types import CountersStated
 from dbdyno.results.model import WHOLE_SECOND, Interval, Operation, Recorded, Run, Trial
 from dbdyno.results.operations import KIND
-from dbdyno.stats.stalls import StallSecond
 from dbdyno.stats.warm_up import warm_up
 from dbdyno.verdict.judge import judged
+
+if TYPE_CHECKING:
+    from dbdyno.contract import TotalCountedRecord, TotalTransactionsRecord
+    from dbdyno.report.core.event_documents import EventsDocument
+    from dbdyno.report.core.trial_documents import (
+        AskedDocument,
+        ConcludedDocument,
+        EndingDocument,
+        FiguresDocument,
+        HostsDocument,
+        OpenLoopDocument,
+        OperationDocument,
+        PerMinuteDocument,
+        PreparedDocument,
+        ProfiledSecondDocument,
+        RecordedDocument,
+        SecondDocument,
+        StabilityDocument,
+        StallSecondDocument,
+        SteadyStateDocument,
+        SurroundingsDocument,
+        TimelineDocument,
+        TransactionDocument,
+        TrialDocument,
+        VariantDocument,
+        WarmUpDocument,
+    )
+    from dbdyno.results.facts import TrialFacts
+    from dbdyno.results.json_types import CountersStated
+    from dbdyno.stats.stalls import StallSecond
 
 _Number = TypeVar("_Number", int, float)
 

@@ -4,9 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
 from statistics import median
+from typing import TYPE_CHECKING
 
 from dbdyno.report.core import words
-from dbdyno.report.core.trial_documents import TrialDocument, WarmUpDocument
+
+if TYPE_CHECKING:
+    from dbdyno.report.core.trial_documents import TrialDocument, WarmUpDocument
 
 MOST_SYSTEMS = 3
 """With more systems only the table says it."""

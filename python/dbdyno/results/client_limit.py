@@ -4,10 +4,14 @@ from __future__ import annotations
 
 from collections.abc import Collection, Sequence
 from itertools import accumulate
+from typing import TYPE_CHECKING
 
-from dbdyno.results.facts import TrialFacts
-from dbdyno.results.json_types import ClientHostStated, client_host
-from dbdyno.results.model import LoadThread, Recorded
+from dbdyno.results.facts import client_host
+
+if TYPE_CHECKING:
+    from dbdyno.results.facts import TrialFacts
+    from dbdyno.results.json_types import ClientHostStated
+    from dbdyno.results.model import LoadThread, Recorded
 
 CEILING_SHARE = 0.75
 CEILING_BELIEVED = 1.1

@@ -8,8 +8,10 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass
+from typing import TYPE_CHECKING
 
-from dbdyno.contract import JsonObject
+if TYPE_CHECKING:
+    from dbdyno.contract import JsonObject
 
 VERDICT_FORMAT = 6
 """The format of `verdict.json`: conclusions of another format are left aside and drawn anew."""

@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from typing import TYPE_CHECKING
 
-from dbdyno.contract import JsonObject
+if TYPE_CHECKING:
+    from dbdyno.contract import JsonObject
 
 
 @dataclass(frozen=True, slots=True)

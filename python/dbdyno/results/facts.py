@@ -8,33 +8,35 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, fields, replace
-from typing import Self
+from typing import TYPE_CHECKING, Self, cast
 
-from dbdyno.contract import JsonObject
-from dbdyno.results.json_types import (
-    AnalysisStated,
-    BuildStated,
-    CopyStated,
-    CountersStated,
-    CrashStated,
-    DurabilityStated,
-    EventStated,
-    GroupStated,
-    HostStated,
-    LeftOutStated,
-    LimitStated,
-    LoadedStated,
-    NotSeenStated,
-    PaceStated,
-    ProfiledStated,
-    RateStated,
-    SearchStated,
-    ServerStated,
-    SessionStated,
-    SkippedStated,
-    SystemStated,
-    UsageStated,
-)
+if TYPE_CHECKING:
+    from dbdyno.contract import JsonObject
+    from dbdyno.results.json_types import (
+        AnalysisStated,
+        BuildStated,
+        ClientHostStated,
+        CopyStated,
+        CountersStated,
+        CrashStated,
+        DurabilityStated,
+        EventStated,
+        GroupStated,
+        HostStated,
+        LeftOutStated,
+        LimitStated,
+        LoadedStated,
+        NotSeenStated,
+        PaceStated,
+        ProfiledStated,
+        RateStated,
+        SearchStated,
+        ServerStated,
+        SessionStated,
+        SkippedStated,
+        SystemStated,
+        UsageStated,
+    )
 
 _ONCE = "once"
 
@@ -337,3 +339,8 @@ class RunFacts(_Facts):
         """
         stated = _document(self)
         return {name: stated[name] for name in dict.fromkeys([*keys, *stated]) if name in stated}
+
+
+def client_host(host: HostStated) -> ClientHostStated | None:
+    """Return a host with its part of the load; `None` if it ran the server."""
+    return cast("ClientHostStated", host) if host.get("role", "client") == "client" else None

@@ -4,23 +4,15 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
+from typing import TYPE_CHECKING
 
-from dbdyno.results.facts import TrialFacts
-from dbdyno.results.json_types import GroupStated
-from dbdyno.results.model import Operation, Recorded
+if TYPE_CHECKING:
+    from dbdyno.results.facts import TrialFacts
+    from dbdyno.results.json_types import GroupStated
+    from dbdyno.results.model import Operation, Recorded
 
 DONE = 0.99
 """A group that ends less than this share of the arrivals of its rate does not follow it."""
-
-
-class GroupDone(GroupStated):
-    """The load of a group and its figures, as a report has them; a closed loop has no rate to follow."""
-
-    throughput_per_s: float | None
-    offered_per_s: float | None
-    never_begun: int
-    followed: bool | None
-    errors: int
 
 
 @dataclass(frozen=True, slots=True)

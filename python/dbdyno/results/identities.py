@@ -3,10 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from typing import TYPE_CHECKING
 
-from dbdyno.results.facts import TrialFacts
 from dbdyno.results.groups import warnings_of_groups
-from dbdyno.results.model import Recorded
+
+if TYPE_CHECKING:
+    from dbdyno.results.facts import TrialFacts
+    from dbdyno.results.model import Recorded
 
 LITTLE_TOLERANCE = 0.02
 

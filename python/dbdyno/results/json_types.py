@@ -6,7 +6,7 @@ They are written from these types and read into them. A key that only some runs 
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from typing import NotRequired, TypedDict, cast
+from typing import NotRequired, TypedDict
 
 
 class BuildStated(TypedDict):
@@ -86,6 +86,16 @@ class GroupStated(PaceStated):
     rate: RateStated | None
     transactions: Mapping[str, int] | None
     access: object
+
+
+class GroupDone(GroupStated):
+    """The load of a group and its figures, as a report has them; a closed loop has no rate to follow."""
+
+    throughput_per_s: float | None
+    offered_per_s: float | None
+    never_begun: int
+    followed: bool | None
+    errors: int
 
 
 class LoadedStated(TypedDict):
@@ -357,11 +367,6 @@ class ClientHostStated(HostStated):
     start_skew_s: float | None
     network: NetworkStated | None
     lost: bool
-
-
-def client_host(host: HostStated) -> ClientHostStated | None:
-    """Return a host with its part of the load; `None` if it ran the server."""
-    return cast(ClientHostStated, host) if host.get("role", "client") == "client" else None
 
 
 class SystemStated(TypedDict):

@@ -4,9 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from typing import TYPE_CHECKING
 
-from dbdyno.contract import JsonObject
-from dbdyno.results.model import Run, Trial
+if TYPE_CHECKING:
+    from dbdyno.contract import JsonObject
+    from dbdyno.results.model import Run, Trial
 
 _TIMES = ((1e6, "s"), (1e3, "ms"), (1, "µs"))
 

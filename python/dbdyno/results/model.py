@@ -6,32 +6,34 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field, replace
 from functools import cached_property
 from pathlib import Path
-from typing import NamedTuple
+from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 
-from dbdyno.contract import (
-    CheckRecord,
-    EndRecord,
-    ErrorRecord,
-    HelloRecord,
-    JsonObject,
-    MismatchRecord,
-    QueryPlanRecord,
-    TotalRecord,
-)
-from dbdyno.results.conclusions import Conclusions
-from dbdyno.results.confirmation import Confirmation
-from dbdyno.results.environment import Environment
 from dbdyno.results.facts import PreparationFacts, RunFacts, TrialFacts
 from dbdyno.results.observations import read_observations
-from dbdyno.results.samples import Observations
-from dbdyno.results.slowest import Slow
 from dbdyno.stats.backlog import Offered, behind
-from dbdyno.stats.histogram import Histogram
 from dbdyno.stats.stability import Stability, stability
 from dbdyno.stats.stalls import Stalls, stalls
-from dbdyno.stats.steady_state import SteadyState
+
+if TYPE_CHECKING:
+    from dbdyno.contract import (
+        CheckRecord,
+        EndRecord,
+        ErrorRecord,
+        HelloRecord,
+        JsonObject,
+        MismatchRecord,
+        QueryPlanRecord,
+        TotalRecord,
+    )
+    from dbdyno.results.conclusions import Conclusions
+    from dbdyno.results.confirmation import Confirmation
+    from dbdyno.results.environment import Environment
+    from dbdyno.results.samples import Observations
+    from dbdyno.results.slowest import Slow
+    from dbdyno.stats.histogram import Histogram
+    from dbdyno.stats.steady_state import SteadyState
 
 WHOLE_SECOND = 0.9
 """A last second that was cut shorter than this is no second of a series."""

@@ -10,15 +10,17 @@ from collections.abc import Iterable, Sequence
 from importlib import import_module
 from pathlib import Path
 from types import ModuleType
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from dbdyno.contract import JsonObject
 from dbdyno.errors import UserError
 from dbdyno.results.jsonfiles import MOST, read_lines
 from dbdyno.results.samples import AT, Observations
 from dbdyno.results.together import together
+
+if TYPE_CHECKING:
+    from dbdyno.contract import JsonObject
 
 LINES = "observations.jsonl"
 TABLE = "observations.parquet"

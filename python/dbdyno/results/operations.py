@@ -7,8 +7,10 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Iterable
+from typing import TYPE_CHECKING
 
-from dbdyno.results.model import Operation, Recorded
+if TYPE_CHECKING:
+    from dbdyno.results.model import Operation, Recorded
 
 GETS = frozenset({"get", "get-elsewhere", "get-many", "find"})
 CHANGES = frozenset({"update", "insert", "add"})

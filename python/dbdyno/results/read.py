@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-from concurrent import futures
 from dataclasses import replace
 from pathlib import Path
+from typing import TYPE_CHECKING
 
-from dbdyno.contract import JsonObject
 from dbdyno.errors import UserError
+from dbdyno.later import LaterModule
 from dbdyno.results.client_limit import client_limited
 from dbdyno.results.conclusions import VERDICT_FORMAT, Conclusions
 from dbdyno.results.confirmation import Confirmation
@@ -22,6 +22,13 @@ from dbdyno.results.records import read_records
 from dbdyno.results.summary import is_summarized, read_summary
 from dbdyno.results.usage import stated_usage, usage_of
 from dbdyno.results.write import FORMAT
+
+if TYPE_CHECKING:
+    from concurrent import futures
+
+    from dbdyno.contract import JsonObject
+else:
+    futures = LaterModule("concurrent.futures")
 
 PARALLEL_ABOVE_BYTES = 64 << 20
 """Above this many bytes of records not yet summarized reading takes seconds, and is shared between processors."""

@@ -5,28 +5,10 @@ from __future__ import annotations
 from collections import Counter, defaultdict
 from collections.abc import Collection, Mapping, Sequence
 from pathlib import Path
-from typing import cast
+from typing import TYPE_CHECKING, cast
 
 import numpy as np
 
-from dbdyno.contract import (
-    CheckRecord,
-    CountedRecord,
-    EndRecord,
-    ErrorRecord,
-    HelloRecord,
-    HistogramRecord,
-    IntervalRecord,
-    LoadThreadsRecord,
-    MismatchRecord,
-    NamedOperation,
-    PhaseRecord,
-    QueryPlanRecord,
-    Record,
-    TotalRecord,
-    TotalTransactionsRecord,
-    as_record,
-)
 from dbdyno.errors import UserError
 from dbdyno.results.foreign_content import WRONG
 from dbdyno.results.jsonfiles import read_lines
@@ -34,6 +16,25 @@ from dbdyno.results.model import WHOLE_SECOND, Interval, Operation, Recorded, Su
 from dbdyno.results.slowest import Slow, slowest
 from dbdyno.stats.histogram import Histogram
 from dbdyno.stats.steady_state import SteadyState, steady_state
+
+if TYPE_CHECKING:
+    from dbdyno.contract import (
+        CheckRecord,
+        CountedRecord,
+        EndRecord,
+        ErrorRecord,
+        HelloRecord,
+        HistogramRecord,
+        IntervalRecord,
+        LoadThreadsRecord,
+        MismatchRecord,
+        NamedOperation,
+        PhaseRecord,
+        QueryPlanRecord,
+        Record,
+        TotalRecord,
+        TotalTransactionsRecord,
+    )
 
 COARSE_BITS = 4
 """A heat map shows 8 buckets to a doubling where a histogram has 128."""
@@ -63,7 +64,8 @@ def read_all(path: Path, auto_warmup: bool, profiled: Collection[int] = ()) -> R
     reader = Reader(auto_warmup, profiled)
     for number, record in read_lines(path):
         try:
-            reader.add(as_record(record))
+            # A record of another kind or shape meets a KeyError.
+            reader.add(cast("Record", record))
         except WRONG as error:
             what = f"lacks {error}" if isinstance(error, KeyError) else str(error)
             raise UserError(f"{path}, line {number}: not a record this version understands: {what}") from error
@@ -105,7 +107,7 @@ def _coarse(second: int, histogram: Histogram) -> np.ndarray:
 def _times(counted: CountedRecord | TotalTransactionsRecord) -> dict[str, Histogram]:
     """Read the histograms of one second, by name."""
     times: Mapping[str, object] = counted
-    return {name: Histogram.from_record(cast(HistogramRecord, times[name])) for name in _TIMES if name in times}
+    return {name: Histogram.from_record(cast("HistogramRecord", times[name])) for name in _TIMES if name in times}
 
 
 class Reader:
@@ -175,7 +177,7 @@ class Reader:
         times = _times(transactions)
         if measured:
             self.transactions.add(len(self.intervals), times)
-        threads = record["load_threads"] if "load_threads" in record else LoadThreadsRecord(cpu_s=())
+        threads = cast("LoadThreadsRecord", record.get("load_threads", {"cpu_s": ()}))
         histogram = times.get("response_time") or times.get("service_time") or Histogram.merged([])
         interval = Interval(
             second=int(record["second"]),

@@ -14,20 +14,22 @@ from collections.abc import Collection, Iterator, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import asdict, dataclass, replace
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
-from pydantic_core import from_json
 
 from dbdyno import __version__
-from dbdyno.contract import JsonObject
 from dbdyno.errors import UserError
+from dbdyno.results.jsonfiles import from_json
 from dbdyno.results.model import Interval, Operation, Recorded, Sums
 from dbdyno.results.observations import LINES, TABLE, read_observations
 from dbdyno.results.records import read_all
 from dbdyno.results.slowest import Slow
 from dbdyno.stats.histogram import Histogram
 from dbdyno.stats.steady_state import SteadyState
+
+if TYPE_CHECKING:
+    from dbdyno.contract import JsonObject
 
 SUMMARY = "summary.npz"
 LAYOUT = 9

@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
-from typing import NotRequired, TypedDict
+from typing import TYPE_CHECKING, NotRequired, TypedDict
 
-from dbdyno.results.model import Trial
-from dbdyno.stats.stalls import StallFigures
+if TYPE_CHECKING:
+    from dbdyno.results.model import Trial
+    from dbdyno.stats.stalls import StallFigures
 
 
 def unusable(trial: Trial) -> str | None:

@@ -3,14 +3,17 @@
 from __future__ import annotations
 
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 import numpy as np
 
 from dbdyno.errors import UserError
-from dbdyno.results.facts import TrialFacts
 from dbdyno.results.foreign_content import WRONG
 from dbdyno.results.model import Usage
-from dbdyno.results.samples import Observations
+
+if TYPE_CHECKING:
+    from dbdyno.results.facts import TrialFacts
+    from dbdyno.results.samples import Observations
 
 _BAND, _RESIDENT = "process.", ".resident_bytes"
 _CPU = (".cpu_user_s_total", ".cpu_system_s_total")

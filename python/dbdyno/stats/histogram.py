@@ -5,10 +5,12 @@ from __future__ import annotations
 import math
 from collections.abc import Iterable
 from dataclasses import dataclass
+from typing import TYPE_CHECKING
 
 import numpy as np
 
-from dbdyno.contract import HistogramRecord
+if TYPE_CHECKING:
+    from dbdyno.contract import HistogramRecord
 
 PRECISION_BITS = 7
 LONGEST_NS = 3_600_000_000_000

@@ -6,6 +6,8 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from dbdyno.stats.median import median
+
 ENOUGH_SECONDS = 10
 """With fewer seconds than this a floor or a variation is that of one second, and is not stated."""
 
@@ -39,17 +41,16 @@ def stability(rate_per_s: np.ndarray) -> Stability:
         rate_per_s: completed transactions per second, one value a second without gaps or warm-up, shape (seconds,).
     """
     seconds, stall = len(rate_per_s), _longest_zero_run(rate_per_s)
-    median = float(np.median(rate_per_s)) if seconds else 0.0
-    still = rate_per_s == 0
     if seconds < ENOUGH_SECONDS:
         return Stability(seconds, stall, None, None, None, None, None)
+    middle, still = median(rate_per_s), rate_per_s == 0
     tens = rate_per_s[: seconds // 10 * 10].reshape(-1, 10).mean(axis=1)
     return Stability(
         seconds,
         stall,
-        float(np.percentile(rate_per_s, 1)) / median if median else 0.0,
-        int(((rate_per_s < 0.5 * median) | still).sum()),
-        int(((rate_per_s < 0.1 * median) | still).sum()),
+        float(np.percentile(rate_per_s, 1)) / middle if middle else 0.0,
+        int(((rate_per_s < 0.5 * middle) | still).sum()),
+        int(((rate_per_s < 0.1 * middle) | still).sum()),
         _variation(rate_per_s),
         _variation(tens) if len(tens) >= ENOUGH_SECONDS else None,
     )

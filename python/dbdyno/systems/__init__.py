@@ -19,7 +19,7 @@ from dbdyno.systems import (
 from dbdyno.systems.base import System
 from dbdyno.systems.foreign_server import asked_in_child
 from dbdyno.systems.packages.cache import installed
-from dbdyno.systems.packages.install import find_package
+from dbdyno.systems.packages.catalogue import find_package
 from dbdyno.systems.packages.package import Package
 
 _FOLDERS = (mysql, postgresql, memcached, redis, mongodb, tokyotyrant, cassandra, embedded, analytic, arrangements)

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import TYPE_CHECKING, NamedTuple, Protocol, TypeAlias
 
-from dbdyno.systems.later import LaterModule
+from dbdyno.later import LaterModule
 
 if TYPE_CHECKING:
     import numpy as np

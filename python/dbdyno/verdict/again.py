@@ -4,12 +4,15 @@ from __future__ import annotations
 
 import re
 import shlex
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from itertools import pairwise
+from typing import TYPE_CHECKING
 from urllib.parse import quote
 
-from dbdyno.results.model import Trial
 from dbdyno.results.read import read_command
+
+if TYPE_CHECKING:
+    from dbdyno.results.model import Trial
 
 _USER = re.compile(r"(?<=://)[^/@]*@")
 _OF_EVERY_TRIAL = frozenset(("--scale", "--rows", "--seed", "--seconds", "--warmup", "--csv", "--hosts", "--set"))
@@ -31,9 +34,16 @@ def repeating(trial: Trial, changed: Sequence[str] = ()) -> list[str] | None:
     is_library = trial.label.endswith(f" via {trial.facts.client}")
     client = [("--set", f"client={trial.facts.client}")] if is_library else []
     replaced = {"client", *(_key(*option) for option in _options(changed))}
-    load = [option for option in _load(trial, words) if _key(*option) not in replaced]
+    load = _without_overridden(option for option in _load(trial, words) if _key(*option) not in replaced)
     systems = [("--system", system) for system in ([system_of(trial)] if _is_known(trial) else _given(trial))]
     return [*words[:3], *(word for option in [*systems, *load, *client] for word in option)]
+
+
+def _without_overridden(options: Iterable[tuple[str, str]]) -> list[tuple[str, str]]:
+    """Return options without each `--set` of a key that an option of its own gives too: that one counts."""
+    every = list(options)
+    named = {_key(option, value) for option, value in every if option != "--set"}
+    return [(option, value) for option, value in every if option != "--set" or _key(option, value) not in named]
 
 
 def system_of(trial: Trial, changed: Mapping[str, str] | None = None) -> str:

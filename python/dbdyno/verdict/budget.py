@@ -9,16 +9,20 @@ from __future__ import annotations
 
 from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass
+from typing import TYPE_CHECKING
 
 import numpy as np
 
-from dbdyno.results.json_types import HostStated, client_host
-from dbdyno.results.model import Trial
+from dbdyno.results.facts import client_host
 from dbdyno.results.operations import issued
 from dbdyno.verdict.client import load_threads
 from dbdyno.verdict.evidence import A_THREAD_EACH, CLIENT_TASKS
 from dbdyno.verdict.limits import BANDS
 from dbdyno.verdict.seconds import Seconds
+
+if TYPE_CHECKING:
+    from dbdyno.results.json_types import HostStated
+    from dbdyno.results.model import Trial
 
 STATES = {band.state: band.name for band in BANDS if band.state}
 """States of a server's threads (`waits.<server>.<state>`), and the band of each. In `other` nobody knows what for."""

@@ -9,11 +9,14 @@ import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
+from typing import TYPE_CHECKING
 
-from dbdyno.results.facts import TrialFacts
-from dbdyno.results.model import Run, Trial
 from dbdyno.results.operations import write_commits
 from dbdyno.results.read import processes_of_store
+
+if TYPE_CHECKING:
+    from dbdyno.results.facts import TrialFacts
+    from dbdyno.results.model import Run, Trial
 
 FLUSHED = frozenset({"D2", "D3"})
 BRIEF_SETTINGS = 6

@@ -3,9 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from typing import TYPE_CHECKING
 
 from dbdyno.results.client_limit import client_limited, threads_by_host
-from dbdyno.results.model import Trial
+
+if TYPE_CHECKING:
+    from dbdyno.results.model import Trial
 
 WAITING_LOAD_THREADS = 0.05
 """Share of the time that a load thread may wait for a processor (docs/statistics.md, section 5)."""

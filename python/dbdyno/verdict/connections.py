@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from typing import TYPE_CHECKING
 
-from dbdyno.results.facts import TrialFacts
-from dbdyno.verdict.evidence import Measured
+if TYPE_CHECKING:
+    from dbdyno.results.facts import TrialFacts
+    from dbdyno.verdict.evidence import Measured
 
 SETTINGS = ("max_connections", "maxclients", "maxconns")
 """Settings for how many connections a server takes."""

@@ -4,9 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass
+from typing import TYPE_CHECKING
 
-from dbdyno.results.confirmation import Confirmation
-from dbdyno.results.model import Trial
 from dbdyno.verdict import engine
 from dbdyno.verdict.budget import AT_WORK, TimeBudget, injected_waits, stalled_seconds
 from dbdyno.verdict.client import signs_of_client
@@ -30,6 +29,10 @@ from dbdyno.verdict.limits import (
     Evidence,
 )
 from dbdyno.verdict.processors import Consumers, Full, full_processors
+
+if TYPE_CHECKING:
+    from dbdyno.results.confirmation import Confirmation
+    from dbdyno.results.model import Trial
 
 _MAY_STALL = frozenset({UNEXPLAINED, SERVER_QUEUE, SERVER_CPU})
 """Limits that a stalling store shows: no operation waits for anything named, and in between the store works."""

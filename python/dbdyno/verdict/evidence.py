@@ -4,15 +4,18 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from dbdyno.results.json_types import HostStated, client_host
-from dbdyno.results.model import Trial
+from dbdyno.results.facts import client_host
 from dbdyno.results.observations import HOSTS, read_observations
-from dbdyno.results.samples import Observations
 from dbdyno.verdict.client import THROTTLED, free_processors
+
+if TYPE_CHECKING:
+    from dbdyno.results.json_types import HostStated
+    from dbdyno.results.model import Trial
+    from dbdyno.results.samples import Observations
 
 A_THREAD_EACH = 0.9
 """A server whose threads are this share of the operations in flight has one for each, so that these tell where they

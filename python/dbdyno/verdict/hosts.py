@@ -4,11 +4,14 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
 from dataclasses import fields, replace
+from typing import TYPE_CHECKING
 
-from dbdyno.results.json_types import HostStated
 from dbdyno.results.model import Trial
 from dbdyno.results.observations import HOSTS
-from dbdyno.verdict.evidence import Measured
+
+if TYPE_CHECKING:
+    from dbdyno.results.json_types import HostStated
+    from dbdyno.verdict.evidence import Measured
 
 
 def by_host(measured: Measured) -> list[tuple[str, Measured]]:

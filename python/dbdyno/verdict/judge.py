@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 import numpy as np
 
 from dbdyno.results.conclusions import Budget, Conclusions, Verdict
-from dbdyno.results.model import Trial
 from dbdyno.results.read import read_trial
 from dbdyno.results.write import write_compact
 from dbdyno.verdict.budget import TimeBudget, time_budget
@@ -18,6 +18,9 @@ from dbdyno.verdict.limits import CLIENT
 from dbdyno.verdict.locks import locks_seen
 from dbdyno.verdict.next_steps import next_steps
 from dbdyno.verdict.sentence import evidence_of, sentence_of
+
+if TYPE_CHECKING:
+    from dbdyno.results.model import Trial
 
 DIGITS = 4
 """Digits after the point of operations in flight: a tenth of a thousandth of one is nothing."""

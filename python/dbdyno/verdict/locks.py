@@ -3,12 +3,15 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from typing import TYPE_CHECKING
 
 import numpy as np
 
 from dbdyno.results.conclusions import Lock, Locks
-from dbdyno.results.model import Trial
 from dbdyno.verdict.evidence import Measured
+
+if TYPE_CHECKING:
+    from dbdyno.results.model import Trial
 
 BAND = "locks"
 COUNTED, TIMED = "_waits_total", "_wait_s_total"

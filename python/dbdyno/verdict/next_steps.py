@@ -6,12 +6,11 @@ import re
 import shlex
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
+from typing import TYPE_CHECKING
 
 from dbdyno.results.conclusions import NextStep
-from dbdyno.results.model import Trial
 from dbdyno.verdict.again import repeating, system_of
 from dbdyno.verdict.budget import AT_WORK
-from dbdyno.verdict.decision import Limited
 from dbdyno.verdict.evidence import Measured
 from dbdyno.verdict.limits import (
     CHECKPOINT,
@@ -37,6 +36,10 @@ from dbdyno.verdict.limits import (
     VACUUM,
     Changeable,
 )
+
+if TYPE_CHECKING:
+    from dbdyno.results.model import Trial
+    from dbdyno.verdict.decision import Limited
 
 _PORT = re.compile(r"^[a-z]+://[^(),]*:(\d+)(?:/|$)")
 """Port of the only server that a URL names."""

@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from typing import TYPE_CHECKING
 
-from dbdyno.verdict.evidence import Measured
+if TYPE_CHECKING:
+    from dbdyno.verdict.evidence import Measured
 
 PAGES = (("page_requests_total",), ("page_hits_total", "page_reads_total"))
 """Ends of the names of counters of the pages that a server looked at; what is in one row is counted together."""

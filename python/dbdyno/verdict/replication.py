@@ -3,9 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from typing import TYPE_CHECKING
 
-from dbdyno.verdict.evidence import Measured
 from dbdyno.verdict.locks import locks_of
+
+if TYPE_CHECKING:
+    from dbdyno.verdict.evidence import Measured
 
 REPLICA_WAITS = ("syncrep", "semi-sync ack", "waiting for certification", "waiting for flow control")
 """Parts of the names that servers have for waiting for another node, in small letters."""

@@ -2,9 +2,12 @@
 
 from __future__ import annotations
 
+from typing import TYPE_CHECKING
+
 import numpy as np
 
-from dbdyno.results.samples import Observations
+if TYPE_CHECKING:
+    from dbdyno.results.samples import Observations
 
 ENOUGH_OF_A_SECOND = 0.5
 """A second of which less was observed is unknown."""

@@ -2,12 +2,16 @@
 
 from __future__ import annotations
 
-from dbdyno.results.model import Trial
+from typing import TYPE_CHECKING
+
 from dbdyno.verdict.decision import FOLLOWED_TOO_FAR, Limited
 from dbdyno.verdict.evidence import Measured, others
 from dbdyno.verdict.hosts import by_host, named
 from dbdyno.verdict.limits import LIMITS, RATE, noun_of
 from dbdyno.verdict.locks import locks_of
+
+if TYPE_CHECKING:
+    from dbdyno.results.model import Trial
 
 
 def evidence_of(trial: Trial, decided: Limited) -> list[str]:

@@ -36,6 +36,12 @@ def test_the_version_is_what_it_says(java_that_says, said, version):
     assert java_version(java_that_says(said)) == version
 
 
+def test_a_java_with_its_version_in_a_file_is_not_started(java_that_says, tmp_path):
+    program = java_that_says('openjdk version "21"')
+    (tmp_path / "release").write_text('IMPLEMENTOR="Debian"\nJAVA_VERSION="17.0.15"\n')
+    assert java_version(program) == 17
+
+
 def test_one_that_cassandra_runs_on_will_do_and_another_is_named(java_that_says):
     program = java_that_says('openjdk version "17.0.15"')
     assert java() == program and missing_java() is None

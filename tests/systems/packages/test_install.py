@@ -10,7 +10,7 @@ import pytest
 from dbdyno.errors import RunFailed, UserError
 from dbdyno.systems.packages import install as module
 from dbdyno.systems.packages.cache import cache_folder, installed
-from dbdyno.systems.packages.install import find_package, install
+from dbdyno.systems.packages.install import install
 from dbdyno.systems.packages.package import Part
 from helpers import wait_until
 
@@ -93,8 +93,3 @@ def test_a_cache_directory_that_cannot_be_made_is_named(package, tmp_path, monke
     monkeypatch.setenv("DBDYNO_CACHE_DIR", str(tmp_path / "file"))
     with pytest.raises(UserError, match=r"cannot be installed in .*file"):
         install(package, lambda _: None)
-
-
-def test_a_package_that_is_none_is_refused_with_those_there_are():
-    with pytest.raises(UserError, match=r"no version 'mysql@5.8'; did you mean .* There are .*mysql@5.6"):
-        find_package("mysql@5.8")

@@ -3,19 +3,21 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from typing import TypedDict
+from typing import TYPE_CHECKING, TypedDict
 
 from dbdyno.report.core.event_documents import EventSummariesDocument
 from dbdyno.report.core.trial_documents import LabelledDocument, LoadDocument, TrialDocument
-from dbdyno.results.environment import Environment
-from dbdyno.results.json_types import (
-    LeftOutStated,
-    LimitStated,
-    SearchStated,
-    SessionStated,
-    SkippedStated,
-)
-from dbdyno.results.usable import Evenness
+
+if TYPE_CHECKING:
+    from dbdyno.results.environment import Environment
+    from dbdyno.results.json_types import (
+        LeftOutStated,
+        LimitStated,
+        SearchStated,
+        SessionStated,
+        SkippedStated,
+    )
+    from dbdyno.results.usable import Evenness
 
 
 class SideDocument(TypedDict):

@@ -3,10 +3,17 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from html import escape
+from typing import TYPE_CHECKING
 
-from dbdyno.report.core.looks import Look
-from dbdyno.report.core.plots import Figure
+from dbdyno.later import LaterModule
+
+if TYPE_CHECKING:
+    import html
+
+    from dbdyno.report.core.looks import Look
+    from dbdyno.report.core.plots import Figure
+else:
+    html = LaterModule("html")
 
 
 def factor_axis(values: Sequence[int], title: str) -> Figure:
@@ -24,10 +31,10 @@ def factor_line(look: Look, name: str, points: Sequence[tuple[int, float]]) -> F
         "mode": "lines+markers",
         "x": [value for value, _ in points],
         "y": [round(per_s) for _, per_s in points],
-        "name": escape(name),
+        "name": html.escape(name),
         "line": {"color": look.colour, "dash": look.dash},
         "marker": {"color": look.colour, "symbol": look.symbol, "size": 9},
         # The line belongs to several series, so no series' button hides it.
         "meta": {},
-        "hovertemplate": f"{escape(name)}: %{{y:,}} rows/s",
+        "hovertemplate": f"{html.escape(name)}: %{{y:,}} rows/s",
     }

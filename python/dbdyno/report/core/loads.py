@@ -8,10 +8,12 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
+from typing import TYPE_CHECKING
 
-from dbdyno.report.core.times import TimedDocument, TimeName, Times
-from dbdyno.report.core.trial_documents import LoadKey, RatedDocument, TrialDocument
-from dbdyno.results.json_types import RateStated
+if TYPE_CHECKING:
+    from dbdyno.report.core.times import TimedDocument, TimeName, Times
+    from dbdyno.report.core.trial_documents import LoadKey, RatedDocument, TrialDocument
+    from dbdyno.results.json_types import RateStated
 
 LOAD_KEYS: tuple[LoadKey, ...] = ("workload", "rows", "clients", "pipeline", "network_delay_us")
 """Keys that two trials, or a trial and a comparison's cell, must share, beside the rate."""

@@ -6,7 +6,14 @@ import re
 from collections import Counter
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
-from hashlib import blake2b
+from typing import TYPE_CHECKING
+
+from dbdyno.later import LaterModule
+
+if TYPE_CHECKING:
+    import hashlib
+else:
+    hashlib = LaterModule("hashlib")
 
 HUES = (
     ("#cc79a7", "#72445e", "#9d5d80"),
@@ -98,7 +105,7 @@ def hues(stores: Iterable[str]) -> dict[str, int]:
 
 
 def _own_hue(store: str) -> int:
-    return blake2b(f"{SEED}{store}".encode(), digest_size=1).digest()[0] % len(HUES)
+    return hashlib.blake2b(f"{SEED}{store}".encode(), digest_size=1).digest()[0] % len(HUES)
 
 
 def looks(of_hues: Sequence[int]) -> list[Look]:

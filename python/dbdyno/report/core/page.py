@@ -5,16 +5,18 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
-from typing import Any, TypeAlias
+from typing import TYPE_CHECKING, Any, TypeAlias
 
 from dbdyno.report.core import words
-from dbdyno.report.core.documents import RunDocument
 from dbdyno.report.core.loads import Load, is_open, load_of, rate_per_s, time_label, time_name, times_us
 from dbdyno.report.core.names import short_names
 from dbdyno.report.core.plots import at_one_load, plot_unit
 from dbdyno.report.core.recordings import Recordings
 from dbdyno.report.core.series import Series, load_labels, series_of, trials_of
-from dbdyno.report.core.trial_documents import TrialDocument
+
+if TYPE_CHECKING:
+    from dbdyno.report.core.documents import RunDocument
+    from dbdyno.report.core.trial_documents import TrialDocument
 
 Context: TypeAlias = Mapping[str, Any]
 """The variables of a template, among them functions."""

@@ -2,10 +2,14 @@
 
 from __future__ import annotations
 
+from typing import TYPE_CHECKING
+
 from dbdyno.report.core import words
-from dbdyno.report.core.documents import CellDocument, RatioDocument
-from dbdyno.report.core.trial_documents import TrialDocument
 from dbdyno.verdict.limits import CLIENT, noun_of
+
+if TYPE_CHECKING:
+    from dbdyno.report.core.documents import CellDocument, RatioDocument
+    from dbdyno.report.core.trial_documents import TrialDocument
 
 TURNED = {"faster": "slower", "slower": "faster"}
 

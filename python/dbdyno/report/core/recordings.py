@@ -4,12 +4,15 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass
+from typing import TYPE_CHECKING
 
 import numpy as np
 
-from dbdyno.results.model import Run, Trial
-from dbdyno.results.samples import Observations
 from dbdyno.results.summary import read_summary
+
+if TYPE_CHECKING:
+    from dbdyno.results.model import Run, Trial
+    from dbdyno.results.samples import Observations
 
 FELL = 0.5
 """At a checkpoint, the data left to be checkpointed falls below this share of itself."""

@@ -4,9 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
+from typing import TYPE_CHECKING
 
-from dbdyno.report.core.page import Page
-from dbdyno.report.core.plots import Figure
+if TYPE_CHECKING:
+    from dbdyno.report.core.page import Page
+    from dbdyno.report.core.plots import Figure
 
 
 @dataclass(frozen=True, slots=True)

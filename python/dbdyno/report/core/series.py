@@ -5,14 +5,17 @@ from __future__ import annotations
 from collections import defaultdict
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
+from typing import TYPE_CHECKING
 
-from dbdyno.report.core.documents import RunDocument
 from dbdyno.report.core.loads import Load, load_of, loads, rate_per_s
 from dbdyno.report.core.looks import Look, hues, looks, store_of
 from dbdyno.report.core.names import short_names
-from dbdyno.report.core.trial_documents import TrialDocument
 from dbdyno.report.core.words import groups
 from dbdyno.results.operations import CLIENTS, KIND, NEITHER, READS, WRITES, group_of
+
+if TYPE_CHECKING:
+    from dbdyno.report.core.documents import RunDocument
+    from dbdyno.report.core.trial_documents import TrialDocument
 
 HOVERED = 12
 """Systems whose figures fit beside the pointer."""

@@ -3,10 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Sequence
+from typing import TYPE_CHECKING
 
-from dbdyno.report.core.trial_documents import TrialDocument
 from dbdyno.report.core.words import trial_name
 from dbdyno.stats.steady_state import NO_STEADY_STATE, SHORTEST_S, TOO_SHORT
+
+if TYPE_CHECKING:
+    from dbdyno.report.core.trial_documents import TrialDocument
 
 PER_HOUR_FROM_S = 300
 """In a shorter part an hour's drift is mostly noise: the drift over the measured seconds is stated."""

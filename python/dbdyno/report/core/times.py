@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from typing import Literal, TypedDict
+from typing import TYPE_CHECKING, Literal, TypedDict
 
-from dbdyno.results.model import Operation, Recorded
-from dbdyno.stats.histogram import Histogram
+if TYPE_CHECKING:
+    from dbdyno.results.model import Operation, Recorded
+    from dbdyno.stats.histogram import Histogram
 
 Times = Mapping[str, float | None]
 """Statistics of one kind of time in µs: mean, p50, p95, p98, p99, p999 and max; `None` with too few samples."""

@@ -6,25 +6,27 @@ A `JsonObject` is settings, options or a check, in the words of a store, a workl
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from typing import Literal, TypedDict
+from typing import TYPE_CHECKING, Literal, TypedDict
 
-from dbdyno.contract import ErrorRecord, JsonObject, MismatchRecord, MovedKeysRecord
 from dbdyno.report.core.event_documents import EventsDocument
 from dbdyno.report.core.times import TimedDocument
-from dbdyno.results.conclusions import Budget, Locks, Verdict
-from dbdyno.results.groups import GroupDone
-from dbdyno.results.json_types import (
-    AnalysisStated,
-    CopyStated,
-    CrashStated,
-    HostStated,
-    LoadedStated,
-    NotSeenStated,
-    PaceStated,
-    RateStated,
-    ServerStated,
-)
+from dbdyno.results.json_types import GroupDone
 from dbdyno.results.usable import Evenness
+
+if TYPE_CHECKING:
+    from dbdyno.contract import ErrorRecord, JsonObject, MismatchRecord, MovedKeysRecord
+    from dbdyno.results.conclusions import Budget, Locks, Verdict
+    from dbdyno.results.json_types import (
+        AnalysisStated,
+        CopyStated,
+        CrashStated,
+        HostStated,
+        LoadedStated,
+        NotSeenStated,
+        PaceStated,
+        RateStated,
+        ServerStated,
+    )
 
 LoadKey = Literal["workload", "rows", "clients", "pipeline", "network_delay_us"]
 

@@ -4,18 +4,21 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
 from datetime import UTC, datetime
+from typing import TYPE_CHECKING
 
-from dbdyno.report.core.documents import RatioDocument, RunDocument
 from dbdyno.report.core.loads import at, rate_per_s, share_of, time_name, times_us
 from dbdyno.report.core.named_workload import named_workload
 from dbdyno.report.core.names import listed
-from dbdyno.report.core.trial_documents import CountedDocument, LabelledDocument, TrialDocument
-from dbdyno.results.json_types import LeftOutStated
-from dbdyno.results.usable import Evenness
-from dbdyno.stats.stalls import StallFigures
 from dbdyno.stats.steady_state import NO_STEADY_STATE, TOO_SHORT
 from dbdyno.verdict.limits import UNEXPLAINED as UNEXPLAINED_LIMIT
 from dbdyno.verdict.limits import noun_of
+
+if TYPE_CHECKING:
+    from dbdyno.report.core.documents import RatioDocument, RunDocument
+    from dbdyno.report.core.trial_documents import CountedDocument, LabelledDocument, TrialDocument
+    from dbdyno.results.json_types import LeftOutStated
+    from dbdyno.results.usable import Evenness
+    from dbdyno.stats.stalls import StallFigures
 
 UNKNOWN = "–"
 LOW_FLOOR = 0.5

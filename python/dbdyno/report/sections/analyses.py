@@ -2,27 +2,37 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Sequence
-from html import escape
+from collections.abc import Iterable, Sequence
 from statistics import median
+from typing import TYPE_CHECKING
 
 from rich.console import Console
 
+from dbdyno.later import LaterModule
 from dbdyno.report.core.looks import Look, bar_marker, looks
 from dbdyno.report.core.named_workload import named_workload
-from dbdyno.report.core.page import Page
-from dbdyno.report.core.plots import Figure
 from dbdyno.report.core.section import Part, Section
-from dbdyno.report.core.series import Series
 from dbdyno.report.core.terminal import Column, print_columns, say
-from dbdyno.report.core.trial_documents import TrialDocument
 from dbdyno.report.core.words import significant
-from dbdyno.results.json_types import AnalysisStated, LoadedStated, QueryStated, UnansweredStated
+
+if TYPE_CHECKING:
+    import html
+    from collections.abc import Callable
+    from typing import TypeAlias
+
+    from dbdyno.report.core.page import Page
+    from dbdyno.report.core.plots import Figure
+    from dbdyno.report.core.series import Series
+    from dbdyno.report.core.trial_documents import TrialDocument
+    from dbdyno.results.json_types import AnalysisStated, LoadedStated, QueryStated, UnansweredStated
+
+    _Time: TypeAlias = Callable[[TrialDocument], float]
+else:
+    html = LaterModule("html")
 
 TIMES = ("cold", "best", "median")
 CELL_WIDTH = 10
 """Characters that a time takes at most, with the space around it."""
-_Time = Callable[[TrialDocument], float]
 
 
 def analysed(trials: Iterable[TrialDocument]) -> list[TrialDocument]:
@@ -164,11 +174,11 @@ def _bars(series: Series, trial: TrialDocument, x: Sequence[str], y: Sequence[fl
         "type": "bar",
         "x": list(x),
         "y": list(y),
-        "name": escape(trial["label"]),
+        "name": html.escape(trial["label"]),
         "offsetgroup": str(index),
         "marker": bar_marker(look),
         "meta": {"s": series.index, "c": 0},
-        "hovertemplate": f"{escape(name(trial))}: %{{y:.4g}}",
+        "hovertemplate": f"{html.escape(name(trial))}: %{{y:.4g}}",
     }
 
 

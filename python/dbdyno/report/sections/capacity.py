@@ -9,13 +9,16 @@ from __future__ import annotations
 from collections import defaultdict
 from collections.abc import Sequence
 from math import inf
+from typing import TYPE_CHECKING
 
 from dbdyno.report.core import words
-from dbdyno.report.core.documents import RunDocument
 from dbdyno.report.core.loads import share_of
-from dbdyno.report.core.page import Page
 from dbdyno.report.core.section import Part, Section
-from dbdyno.report.core.trial_documents import TrialDocument
+
+if TYPE_CHECKING:
+    from dbdyno.report.core.documents import RunDocument
+    from dbdyno.report.core.page import Page
+    from dbdyno.report.core.trial_documents import TrialDocument
 
 _TIMES = ("p50", "p99", "max")
 """A terminal has no room for more; `dbdyno show RUN --json` has them all."""

@@ -3,17 +3,20 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
+from typing import TYPE_CHECKING
 
 from rich.console import Console
 
-from dbdyno.report.core.page import Page
 from dbdyno.report.core.section import Part, Section
 from dbdyno.report.core.terminal import Column, print_columns
 from dbdyno.report.core.times import Times, recorded_times_us
-from dbdyno.report.core.trial_documents import GroupDocument, PacedDocument, TrialDocument
 from dbdyno.report.core.words import length, significant
 from dbdyno.results.groups import GroupFigures, group_figures
-from dbdyno.results.model import Trial
+
+if TYPE_CHECKING:
+    from dbdyno.report.core.page import Page
+    from dbdyno.report.core.trial_documents import GroupDocument, PacedDocument, TrialDocument
+    from dbdyno.results.model import Trial
 
 
 def pace_of(trial: Trial) -> PacedDocument:

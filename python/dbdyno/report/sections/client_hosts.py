@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
-from typing import Any, TypedDict
+from typing import TYPE_CHECKING, Any, TypedDict
 
-from dbdyno.report.core.page import Page
 from dbdyno.report.core.section import Part, Section
-from dbdyno.report.core.trial_documents import TrialDocument
-from dbdyno.results.json_types import client_host
+from dbdyno.results.facts import client_host
+
+if TYPE_CHECKING:
+    from dbdyno.report.core.page import Page
+    from dbdyno.report.core.trial_documents import TrialDocument
 
 
 def part(page: Page) -> Part | None:

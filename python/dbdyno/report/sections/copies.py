@@ -4,20 +4,22 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Sequence
 from statistics import median
-from typing import Literal
+from typing import TYPE_CHECKING, Literal
 
 from rich.console import Console
 
 from dbdyno.report.core.factors import factor_axis, factor_line
 from dbdyno.report.core.looks import Look, looks
-from dbdyno.report.core.page import Page
-from dbdyno.report.core.plots import Figure
 from dbdyno.report.core.section import Part, Section
 from dbdyno.report.core.series import Series, trials_of
 from dbdyno.report.core.terminal import Column, print_columns, say
-from dbdyno.report.core.trial_documents import TrialDocument
 from dbdyno.report.core.words import UNKNOWN, short_count, significant
-from dbdyno.results.json_types import CopyStated, CopyStepStated
+
+if TYPE_CHECKING:
+    from dbdyno.report.core.page import Page
+    from dbdyno.report.core.plots import Figure
+    from dbdyno.report.core.trial_documents import TrialDocument
+    from dbdyno.results.json_types import CopyStated, CopyStepStated
 
 Step = Literal["dump", "restore"]
 StepKey = Literal["seconds", "rows_per_s", "bytes_per_s", "tool_cpu_s", "server_cpu_s"]

@@ -3,17 +3,24 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from html import escape
+from typing import TYPE_CHECKING
 
+from dbdyno.later import LaterModule
 from dbdyno.report.core.loads import is_open
 from dbdyno.report.core.looks import bar_marker
-from dbdyno.report.core.page import Page
 from dbdyno.report.core.plots import Figure, meta
 from dbdyno.report.core.section import Part, Section
 from dbdyno.report.core.series import Series, hovermode, load_labels, representatives, trials_of
-from dbdyno.report.core.trial_documents import CostDocument
-from dbdyno.results.model import Trial
 from dbdyno.results.read import processes_of_store, usage_of_servers
+
+if TYPE_CHECKING:
+    import html
+
+    from dbdyno.report.core.page import Page
+    from dbdyno.report.core.trial_documents import CostDocument
+    from dbdyno.results.model import Trial
+else:
+    html = LaterModule("html")
 
 _PER_TRANSACTION = {
     "context_switches": ("voluntary_switches_total", "involuntary_switches_total"),
@@ -102,7 +109,7 @@ def _cost_bars(series: Series, common: Figure, used_us: list[float], base: list[
     bars = common | {
         "y": [round(used, 3) for used in used_us],
         "customdata": [round(used, 3) for used in used_us],
-        "name": f"{escape(series.short)}: {who}",
+        "name": f"{html.escape(series.short)}: {who}",
         "hovertemplate": "%{customdata:,.4g} µs",
         "marker": bar_marker(series.look),
     }

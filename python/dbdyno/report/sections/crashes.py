@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
-from typing import Literal
+from typing import TYPE_CHECKING, Literal
 
 from dbdyno.report.core import words
 from dbdyno.report.core.named_workload import named_workload
-from dbdyno.report.core.trial_documents import TrialDocument
-from dbdyno.results.json_types import AgreementStated, CrashStated
+
+if TYPE_CHECKING:
+    from dbdyno.report.core.trial_documents import TrialDocument
+    from dbdyno.results.json_types import AgreementStated, CrashStated
 
 WORKLOAD = "durability"
 HEADINGS = (

@@ -4,20 +4,23 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Sequence
 from itertools import accumulate
+from typing import TYPE_CHECKING
 
 from rich.console import Console
 
 from dbdyno.report.core import words
-from dbdyno.report.core.documents import RunDocument
-from dbdyno.report.core.event_documents import EventDocument, EventFigures, EventSummary, SpreadDocument
 from dbdyno.report.core.loads import at
-from dbdyno.report.core.page import Page
 from dbdyno.report.core.section import Part, Section
 from dbdyno.report.core.terminal import Column, print_columns, say
-from dbdyno.report.core.trial_documents import TrialDocument
-from dbdyno.results.json_types import EventStated
 from dbdyno.results.model import WHOLE_SECOND, Recorded, Trial
 from dbdyno.stats.disturbance import NOTHING, Disturbance, Second, Span, Spread, disturbance, spread
+
+if TYPE_CHECKING:
+    from dbdyno.report.core.documents import RunDocument
+    from dbdyno.report.core.event_documents import EventDocument, EventFigures, EventSummary, SpreadDocument
+    from dbdyno.report.core.page import Page
+    from dbdyno.report.core.trial_documents import TrialDocument
+    from dbdyno.results.json_types import EventStated
 
 HEADINGS = (
     *("system", "load", "event", "took\ns", "per s\nbefore", "during", "after"),

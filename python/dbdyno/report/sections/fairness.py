@@ -3,14 +3,17 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from typing import TYPE_CHECKING
 
 from rich.console import Console
 
-from dbdyno.report.core.documents import FairnessDocument, SystemCardDocument
-from dbdyno.report.core.page import Page
 from dbdyno.report.core.section import Part, Section
 from dbdyno.report.core.terminal import say
 from dbdyno.report.core.words import UNKNOWN
+
+if TYPE_CHECKING:
+    from dbdyno.report.core.documents import FairnessDocument, SystemCardDocument
+    from dbdyno.report.core.page import Page
 
 CARD_NAMES = {
     "versions": "Versions",

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from itertools import pairwise
@@ -209,17 +210,24 @@ def worsened(before: MeasuredHost | None, after: MeasuredHost | None) -> Iterato
         return
     for gauge in GAUGES:
         courses = (course(before, gauge), course(after, gauge))
-        ours, theirs = (np.array([value for value in values if value is not None]) for values in courses)
+        ours, theirs = ([value for value in values if value is not None] for values in courses)
         if not (len(ours) and len(theirs)) or gauge is _STEAL:
             continue
-        medians = [float(np.median(values)) for values in (ours, theirs)]
+        medians = [median(values) for values in (ours, theirs)]
         if gauge.is_rate:
-            apart, factor = np.quantile(ours, 0.1) > np.quantile(theirs, 0.9), medians[0] / medians[1]
+            apart, factor = _quantile(ours, 0.1) > _quantile(theirs, 0.9), medians[0] / medians[1]
         else:
-            apart, factor = np.quantile(ours, 0.9) < np.quantile(theirs, 0.1), medians[1] / (medians[0] or 1)
+            apart, factor = _quantile(ours, 0.9) < _quantile(theirs, 0.1), medians[1] / (medians[0] or 1)
         if apart and factor >= WORTH_SAYING:
             said = " against ".join(gauge.written(value) for value in reversed(medians))
             yield f"{gauge.short}: {said} before the run"
+
+
+def _quantile(values: Sequence[float], share: float) -> float:
+    """Return a quantile, linear between two values. NumPy's, for these few, also loads masked arrays: 15 ms."""
+    ordered, position = sorted(values), share * (len(values) - 1)
+    below = ordered[int(position)]
+    return below + (position - int(position)) * (ordered[math.ceil(position)] - below)
 
 
 def host_differences(ours: MeasuredHost | None, theirs: MeasuredHost | None) -> Iterator[str]:

@@ -3,17 +3,20 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from typing import TYPE_CHECKING
 
 from rich.console import Console
 
 from dbdyno.report.core.loads import time_name, times_us
-from dbdyno.report.core.page import Page
 from dbdyno.report.core.section import Part, Section
 from dbdyno.report.core.terminal import Column, print_columns, say
-from dbdyno.report.core.times import TimeName
-from dbdyno.report.core.trial_documents import OperationDocument, TrialDocument
 from dbdyno.report.core.words import latency_unit, significant, whole
 from dbdyno.results.operations import KIND
+
+if TYPE_CHECKING:
+    from dbdyno.report.core.page import Page
+    from dbdyno.report.core.times import TimeName
+    from dbdyno.report.core.trial_documents import OperationDocument, TrialDocument
 
 
 def kinds_of(trial: TrialDocument) -> dict[str, OperationDocument]:

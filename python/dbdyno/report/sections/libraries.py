@@ -5,11 +5,14 @@ from __future__ import annotations
 import json
 import math
 from collections.abc import Iterable, Iterator
+from typing import TYPE_CHECKING
 
 from dbdyno.report.core import words
-from dbdyno.report.core.documents import LibraryCostDocument, RunDocument
 from dbdyno.report.core.loads import at, rate_per_s
-from dbdyno.report.core.trial_documents import TrialDocument
+
+if TYPE_CHECKING:
+    from dbdyno.report.core.documents import LibraryCostDocument, RunDocument
+    from dbdyno.report.core.trial_documents import TrialDocument
 
 NATIVE = "native"
 

@@ -3,13 +3,16 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from typing import TYPE_CHECKING
 
 from dbdyno.report.core import words
-from dbdyno.report.core.documents import RunDocument
 from dbdyno.report.core.named_workload import named_workload
-from dbdyno.report.core.page import Page
 from dbdyno.report.core.section import Part, Section
-from dbdyno.report.core.trial_documents import TrialDocument
+
+if TYPE_CHECKING:
+    from dbdyno.report.core.documents import RunDocument
+    from dbdyno.report.core.page import Page
+    from dbdyno.report.core.trial_documents import TrialDocument
 
 STRESS = "db-stress"
 """The workload whose runs always have the table."""

@@ -3,12 +3,15 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from typing import TYPE_CHECKING
 
 from dbdyno.report.core import words
-from dbdyno.report.core.documents import RunDocument
-from dbdyno.report.core.page import Page
 from dbdyno.report.core.section import Part, Section
-from dbdyno.report.core.trial_documents import OperationDocument, TrialDocument
+
+if TYPE_CHECKING:
+    from dbdyno.report.core.documents import RunDocument
+    from dbdyno.report.core.page import Page
+    from dbdyno.report.core.trial_documents import OperationDocument, TrialDocument
 
 _ELSEWHERE, _PART = "get-elsewhere", "transaction"
 HEADINGS = (

@@ -2,14 +2,18 @@
 
 from __future__ import annotations
 
+from typing import TYPE_CHECKING
+
 import numpy as np
 
 from dbdyno.report.cells import cell_of
-from dbdyno.report.core.documents import FitDocument, SweepDocument, SweptDocument
-from dbdyno.results.model import Run, Trial
 from dbdyno.results.usable import compared_rate_per_s, unusable
 from dbdyno.stats.scalability import scalability
 from dbdyno.verdict.judge import judged
+
+if TYPE_CHECKING:
+    from dbdyno.report.core.documents import FitDocument, SweepDocument, SweptDocument
+    from dbdyno.results.model import Run, Trial
 
 
 def sweeps(run: Run) -> list[SweepDocument]:

@@ -15,8 +15,8 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from dbdyno.analytics.table import Table
+from dbdyno.later import LaterModule
 from dbdyno.systems.analyst import Analyst
-from dbdyno.systems.later import LaterModule
 from dbdyno.systems.running.process import STOP_TIMEOUT_S, describe_exit
 
 if TYPE_CHECKING:

@@ -3,25 +3,29 @@
 from __future__ import annotations
 
 import re
-import secrets as random_secrets
-from html import escape
 from typing import TYPE_CHECKING, ClassVar
 
 from dbdyno.errors import UserError
 from dbdyno.experiment.workloads import ANALYSE
+from dbdyno.later import LaterModule
 from dbdyno.systems.analyst import Analyst
 from dbdyno.systems.analytic.clickhouse_analyst import ClickHouseAnalyst, ClickHouseError
 from dbdyno.systems.base import Durability, Launch
 from dbdyno.systems.builds.config import elements
 from dbdyno.systems.builds.layout import Layout, beside
 from dbdyno.systems.running.endpoint import Endpoint
+from dbdyno.systems.running.password import random_password
 from dbdyno.systems.running.process import PrivateDirectory, ServerProcess, find_program
 from dbdyno.systems.running.server import Server
 from dbdyno.systems.settings import PRIVATE, without_secrets
 
 if TYPE_CHECKING:
+    import html
+
     from dbdyno.contract import StoreDocument
     from dbdyno.results.json_types import ServerStated
+else:
+    html = LaterModule("html")
 
 _USER, _DATABASE = "dbdyno", "default"
 SETTINGS = ("max_threads", "max_memory_usage", "max_insert_block_size", "use_uncompressed_cache")
@@ -84,9 +88,9 @@ class ClickHouse(Server):
 
     def start(self, launch: Launch) -> None:
         self._directory = directory = PrivateDirectory(launch)
-        port, password = self.new_port(), random_secrets.token_hex(16)
+        port, password = self.new_port(), random_password()
         given = self.server_settings
-        settings = "".join(f"<{key}>{escape(value)}</{key}>" for key, value in given.items() if key.isidentifier())
+        settings = "".join(f"<{key}>{html.escape(value)}</{key}>" for key, value in given.items() if key.isidentifier())
         users = directory.write("users.xml", _USERS.format(settings=settings, user=_USER, password=password))
         paths = {"folder": directory.path, "users": users}
         configuration = directory.write("config.xml", _CONFIGURATION.format(port=port, database=_DATABASE, **paths))

@@ -2,21 +2,22 @@
 
 from __future__ import annotations
 
-import secrets
 from collections.abc import Iterator, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 from urllib.parse import urlencode
 
 from dbdyno.analytics.table import Table
+from dbdyno.later import LaterModule
 from dbdyno.systems.analyst import Analyst
 from dbdyno.systems.analytic import clickhouse_table
-from dbdyno.systems.later import LaterModule
 from dbdyno.systems.running.endpoint import Endpoint
 
 if TYPE_CHECKING:
+    import secrets
     from http import client
 else:
+    secrets = LaterModule("secrets")
     client = LaterModule("http.client")
 
 BLOCK_BYTES = 1 << 20

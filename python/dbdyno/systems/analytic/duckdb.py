@@ -8,10 +8,10 @@ from importlib.util import find_spec
 from typing import TYPE_CHECKING, ClassVar
 
 from dbdyno.experiment.workloads import ANALYSE
+from dbdyno.later import LaterModule
 from dbdyno.systems.analyst import Analyst
 from dbdyno.systems.base import Durability, Launch
 from dbdyno.systems.embedded.embedded import Embedded
-from dbdyno.systems.later import LaterModule
 from dbdyno.systems.settings import without_secrets
 
 if TYPE_CHECKING:

@@ -5,7 +5,6 @@ Every node holds all rows, and each can be written to.
 
 from __future__ import annotations
 
-import secrets as random_secrets
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
@@ -18,6 +17,7 @@ from dbdyno.systems.base import Durability, Launch, numbers_of
 from dbdyno.systems.mysql.mariadb import MariaDB
 from dbdyno.systems.mysql.probe import MySQLProbe
 from dbdyno.systems.probe import Names, Probe
+from dbdyno.systems.running.password import random_password
 from dbdyno.systems.running.ports import free_port
 from dbdyno.systems.running.process import find_program
 
@@ -167,7 +167,7 @@ class Galera(Cluster):
         return f"{', '.join(lacking)} not installed: apt install {' '.join(dict.fromkeys(lacking.values()))}"
 
     def start(self, launch: Launch) -> None:
-        password = random_secrets.token_hex(16)
+        password = random_password()
         places = [node.find_place(launch) for node in self._members]
         while not _are_apart(places):
             places = [node.find_place(launch) for node in self._members]

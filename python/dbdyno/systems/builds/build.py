@@ -14,7 +14,7 @@ from dbdyno.systems.builds.elf import machine
 from dbdyno.systems.builds.identity import Identity, identify
 from dbdyno.systems.builds.layout import Layout
 from dbdyno.systems.builds.words import needed_libraries, words_of
-from dbdyno.systems.packages.install import LIBRARY_PACKAGES
+from dbdyno.systems.packages.catalogue import LIBRARY_PACKAGES
 from dbdyno.systems.running.process import UNPRIVILEGED_USER, server_user
 
 if TYPE_CHECKING:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import hashlib
 import re
 import shlex
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping
@@ -13,14 +12,16 @@ from typing import TYPE_CHECKING
 from dbdyno.errors import UserError
 from dbdyno.experiment.bounds import read_bounded
 from dbdyno.experiment.system_spec import checked_setting
-from dbdyno.systems.later import LaterModule
+from dbdyno.later import LaterModule
 from dbdyno.systems.settings import plain, without_secrets
 
 if TYPE_CHECKING:
+    import hashlib
     from xml.etree import ElementTree
 
     from dbdyno.results.json_types import ConfigStated
 else:
+    hashlib = LaterModule("hashlib")
     ElementTree = LaterModule("xml.etree.ElementTree")
 
 MOST_BYTES = 1 << 20

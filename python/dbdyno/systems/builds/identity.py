@@ -1,11 +1,17 @@
 """The identity of a build, whatever its version says: its content and the linker's build id."""
 
-import hashlib
 from dataclasses import dataclass
 from functools import lru_cache
 from pathlib import Path
+from typing import TYPE_CHECKING
 
+from dbdyno.later import LaterModule
 from dbdyno.systems.builds.elf import build_id
+
+if TYPE_CHECKING:
+    import hashlib
+else:
+    hashlib = LaterModule("hashlib")
 
 
 @dataclass(frozen=True)

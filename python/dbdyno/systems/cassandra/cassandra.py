@@ -24,13 +24,13 @@ from dbdyno.experiment.workloads import (
     SCAN,
     UPDATE,
 )
+from dbdyno.later import LaterModule
 from dbdyno.systems.answers import Answer
 from dbdyno.systems.base import Durability, Launch
 from dbdyno.systems.builds.build import Build
 from dbdyno.systems.builds.config import scalars
 from dbdyno.systems.builds.layout import Layout
 from dbdyno.systems.cassandra.jvm import OPTIONS, heap_mib, java, missing_java
-from dbdyno.systems.later import LaterModule
 from dbdyno.systems.packages.cache import Installation, installed
 from dbdyno.systems.packages.catalogue import PACKAGES
 from dbdyno.systems.probe import Probe

@@ -82,10 +82,24 @@ def missing_java() -> str | None:
 
 @cache
 def java_version(program: str) -> int:
-    """Return the major version that a Java says it has; 0 if it says none."""
-    said = subprocess.run([program, "-version"], capture_output=True, text=True, check=False).stderr
-    match = re.search(r'version "(?:1\.)?(\d+)', said)
+    """Return the major version of a Java, as its file `release` or else the program itself says; 0 if neither does."""
+    # A Java takes about 60 ms of processor time to say it, and every list of systems asks.
+    said = _release(program) or _asked(program)
+    match = re.search(r'(?:version |^JAVA_VERSION=)"(?:1\.)?(\d+)', said, re.MULTILINE)
     return int(match[1]) if match else 0
+
+
+def _asked(program: str) -> str:
+    """Return the description that a Java gives of itself."""
+    return subprocess.run([program, "-version"], capture_output=True, text=True, check=False).stderr
+
+
+def _release(program: str) -> str:
+    """Return the file `release` of a Java's folder; empty if there is none, as of a script that chooses a Java."""
+    try:
+        return (Path(program).resolve().parent.parent / "release").read_text(encoding="utf-8", errors="replace")
+    except OSError:
+        return ""
 
 
 def heap_mib(memory_bytes: int) -> int:

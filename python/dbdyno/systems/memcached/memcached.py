@@ -9,12 +9,12 @@ from typing import TYPE_CHECKING, Any, ClassVar
 from dbdyno.errors import UserError, did_you_mean
 from dbdyno.experiment.system_spec import SystemSpec
 from dbdyno.experiment.workloads import DELETE, EXPIRE, FIND_UNIQUE, GET, GET_MANY, PUT, UPDATE
+from dbdyno.later import LaterModule
 from dbdyno.systems.actions import OUTAGES
 from dbdyno.systems.answers import Answer
 from dbdyno.systems.base import Durability, Launch, Room, numbers_of
 from dbdyno.systems.builds.config import options
 from dbdyno.systems.builds.layout import Layout, beside
-from dbdyno.systems.later import LaterModule
 from dbdyno.systems.memcached.probe import MemcachedProbe
 from dbdyno.systems.probe import Probe
 from dbdyno.systems.running.endpoint import CONNECT_TIMEOUT_S, Endpoint, Unreached, endpoint_of, refuse_server_settings

@@ -8,8 +8,8 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from dbdyno.analytics.table import Column, Table
+from dbdyno.later import LaterModule
 from dbdyno.systems.analyst import Analyst
-from dbdyno.systems.later import LaterModule
 from dbdyno.systems.mysql.client import connect
 from dbdyno.systems.running.endpoint import Endpoint
 

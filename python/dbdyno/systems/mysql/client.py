@@ -5,9 +5,9 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any
 
+from dbdyno.later import LaterModule
 from dbdyno.load_python.clear_passwords import CLEAR_PASSWORDS_REFUSED
 from dbdyno.systems.answers import Answer
-from dbdyno.systems.later import LaterModule
 from dbdyno.systems.running.endpoint import CONNECT_TIMEOUT_S, Endpoint
 from dbdyno.systems.witness import Versions, nothing_of
 

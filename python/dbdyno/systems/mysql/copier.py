@@ -7,8 +7,8 @@ from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from dbdyno.later import LaterModule
 from dbdyno.systems.copier import COPY_NAME, Call, Copier, Row, Stage, Tool
-from dbdyno.systems.later import LaterModule
 from dbdyno.systems.mysql.client import connect
 from dbdyno.systems.running.endpoint import Endpoint
 from dbdyno.systems.running.process import PrivateDirectory

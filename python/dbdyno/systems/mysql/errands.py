@@ -6,9 +6,9 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
+from dbdyno.later import LaterModule
 from dbdyno.systems.actions import Action, Actions
 from dbdyno.systems.errand import Errand
-from dbdyno.systems.later import LaterModule
 from dbdyno.systems.mysql.client import connect
 from dbdyno.systems.mysql.copier import login_options
 from dbdyno.systems.running.endpoint import Endpoint

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import secrets as random_secrets
 from pathlib import Path
 from typing import TYPE_CHECKING, ClassVar
 
@@ -11,6 +10,7 @@ from dbdyno.experiment.system_spec import SystemSpec
 from dbdyno.experiment.workloads import OPERATIONS, PUT, TRANSACTION
 from dbdyno.systems.base import Launch
 from dbdyno.systems.mysql.mariadb import PLUGIN_FOLDERS, MariaDB
+from dbdyno.systems.running.password import random_password
 from dbdyno.systems.running.ports import free_port
 from dbdyno.systems.running.process import PrivateDirectory
 
@@ -48,7 +48,7 @@ class HandlerSocket(MariaDB):
         return f"mariadbd with its plugin {PLUGIN} is not installed: apt install mariadb-server"
 
     def start(self, launch: Launch) -> None:
-        self._password = random_secrets.token_hex(16)
+        self._password = random_password()
         self._ports = {READ_PORT: free_port(), WRITE_PORT: free_port()}
         super().start(launch)
 

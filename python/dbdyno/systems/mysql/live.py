@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any
 
 from dbdyno.errors import UserError
-from dbdyno.systems.later import LaterModule
+from dbdyno.later import LaterModule
 from dbdyno.systems.live_settings import NOT_DURABLE, LiveSetting
 from dbdyno.systems.running.server import Server
 

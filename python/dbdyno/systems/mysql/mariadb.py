@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import secrets as random_secrets
 from collections.abc import Mapping
 from dataclasses import replace
 from pathlib import Path
@@ -12,12 +11,12 @@ from dbdyno.errors import UserError
 from dbdyno.experiment.password import VARIABLE as PASSWORD_VARIABLE
 from dbdyno.experiment.system_spec import SystemSpec
 from dbdyno.experiment.workloads import ANALYSE, COPY, GET_MANY, OPERATIONS, SYSBENCH, TRANSACTION
+from dbdyno.later import LaterModule
 from dbdyno.systems.actions import OUTAGES, Actions
 from dbdyno.systems.analyst import Analyst
 from dbdyno.systems.base import LOOPBACK, Durability, Launch, Room, numbers_of
 from dbdyno.systems.copier import Copier
 from dbdyno.systems.errand import Errand, statement_errand
-from dbdyno.systems.later import LaterModule
 from dbdyno.systems.mysql.analyst import MySQLAnalyst
 from dbdyno.systems.mysql.binary_log import BinaryLog
 from dbdyno.systems.mysql.builds import MARIADB, options_of
@@ -38,6 +37,7 @@ from dbdyno.systems.running.endpoint import (
     endpoint_of,
     refuse_server_settings,
 )
+from dbdyno.systems.running.password import random_password
 from dbdyno.systems.running.process import PrivateDirectory, ServerProcess, find_program, run_to_end
 from dbdyno.systems.running.server import private_file
 from dbdyno.systems.running.tls import ATTACHED_SETTINGS, attached_tls, hint, make_certificate
@@ -346,7 +346,7 @@ class MariaDB(MySQLServer):
 
     def new_password(self) -> str:
         """Return the password that its user is to have."""
-        return random_secrets.token_hex(16)
+        return random_password()
 
     def analyst(self) -> Analyst:
         with self.asking():

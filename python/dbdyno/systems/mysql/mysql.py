@@ -1,8 +1,8 @@
 """MySQL, each version from its own package."""
 
 from collections.abc import Mapping
+from functools import cache
 from pathlib import Path
-from secrets import token_hex
 from typing import ClassVar
 
 from dbdyno.errors import UserError
@@ -15,6 +15,7 @@ from dbdyno.systems.mysql.copier import TOOLS
 from dbdyno.systems.mysql.mariadb import MariaDB
 from dbdyno.systems.packages.cache import Installation
 from dbdyno.systems.packages.catalogue import PACKAGES
+from dbdyno.systems.running.password import random_password
 from dbdyno.systems.space import Storage
 
 _NEW_USER = """\
@@ -26,6 +27,12 @@ GRANT ALL PRIVILEGES ON *.* TO 'dbdyno'@'{host}';
 DELETE FROM mysql.user WHERE User IN ('root', '');
 FLUSH PRIVILEGES;
 """
+
+
+@cache
+def _password() -> str:
+    """Return the password of every server of this process, so that one starts on the data of another."""
+    return random_password()
 
 
 class MySQL(MariaDB):
@@ -42,7 +49,6 @@ class MySQL(MariaDB):
     server_program = "mysqld"
     layout = MYSQL
     new_user = _NEW_USER
-    _password: ClassVar[str] = token_hex(16)
 
     def __init__(self, spec: SystemSpec) -> None:
         super().__init__(spec)
@@ -58,7 +64,7 @@ class MySQL(MariaDB):
 
     def new_password(self) -> str:
         # Its user is made once, with the data: no one statement gives it another password in all of the versions.
-        return self._password
+        return _password()
 
     @classmethod
     def missing(cls) -> str | None:

@@ -12,7 +12,7 @@ from functools import partial
 from typing import TYPE_CHECKING
 
 from dbdyno.errors import RunFailed
-from dbdyno.systems.later import LaterModule
+from dbdyno.later import LaterModule
 from dbdyno.systems.mysql.client import connect
 from dbdyno.systems.mysql.text import Connections, answer, columns
 from dbdyno.systems.probe import ANSWER_TIMEOUT_S, Names, Probe, Waits, named, shortest_s

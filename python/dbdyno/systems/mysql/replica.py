@@ -8,8 +8,8 @@ from contextlib import contextmanager
 from typing import TYPE_CHECKING
 
 from dbdyno.errors import RunFailed
+from dbdyno.later import LaterModule
 from dbdyno.systems.answers import Answer
-from dbdyno.systems.later import LaterModule
 from dbdyno.systems.mysql.client import ask, row_versions
 from dbdyno.systems.running.endpoint import Endpoint
 from dbdyno.systems.witness import Promise, Versions

@@ -15,7 +15,7 @@ from functools import lru_cache
 from socket import socket
 from typing import TYPE_CHECKING
 
-from dbdyno.systems.later import LaterModule
+from dbdyno.later import LaterModule
 
 if TYPE_CHECKING:
     import pymysql

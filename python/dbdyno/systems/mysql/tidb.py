@@ -9,11 +9,11 @@ from typing import TYPE_CHECKING, ClassVar
 from dbdyno.errors import UserError
 from dbdyno.experiment.system_spec import SystemSpec
 from dbdyno.experiment.workloads import OPERATIONS, SYSBENCH
+from dbdyno.later import LaterModule
 from dbdyno.systems.actions import Actions
 from dbdyno.systems.base import Durability, Launch, numbers_of
 from dbdyno.systems.builds.build import Build
 from dbdyno.systems.builds.layout import Layout, beside
-from dbdyno.systems.later import LaterModule
 from dbdyno.systems.mysql.mariadb import MariaDB
 from dbdyno.systems.mysql.tidb_probe import METRICS, TiDBProbe, metrics_of
 from dbdyno.systems.mysql.tidb_settings import ACTIVE, VARIABLES, refuse_what_it_lacks

@@ -10,7 +10,7 @@ import re
 from typing import TYPE_CHECKING
 
 from dbdyno.errors import RunFailed
-from dbdyno.systems.later import LaterModule
+from dbdyno.later import LaterModule
 from dbdyno.systems.probe import ANSWER_TIMEOUT_S, Probe, named
 
 if TYPE_CHECKING:

@@ -4,6 +4,7 @@ import fcntl
 import json
 import os
 import shutil
+import stat
 from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
@@ -39,8 +40,9 @@ class Installation:
     def broken(self) -> str | None:
         """Return which of its files is not as it was installed, or None if all are."""
         for name, size_bytes in _sizes_noted(self.folder).items():
-            path = self.folder / name
-            there = path.stat().st_size if path.is_file() else None
+            # Plain strings: a package has up to 1,000 files, and a list looks at those of all packages.
+            path = f"{self.folder}/{name}"
+            there = _size(path)
             if there != size_bytes:
                 is_now = "is missing" if there is None else "is empty" if there == 0 else f"has {there} bytes"
                 return f"{path} {is_now}, not {size_bytes} bytes" if there else f"{path} {is_now}"
@@ -90,6 +92,15 @@ def _sizes_noted(folder: Path) -> dict[str, int]:
     text = mark.read_text() if mark.is_file() else ""
     # Earlier versions of dbdyno noted nothing.
     return json.loads(text) if text else {}
+
+
+def _size(path: str) -> int | None:
+    """Return the bytes of a file, or None if there is no such file."""
+    try:
+        status = os.stat(path)
+    except OSError:
+        return None
+    return status.st_size if stat.S_ISREG(status.st_mode) else None
 
 
 def _sizes(folder: Path) -> dict[str, int]:

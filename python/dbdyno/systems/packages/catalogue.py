@@ -1,5 +1,6 @@
 """The packages, each of which started and answered: by name, exact version, and the sum of the tested file."""
 
+from dbdyno.errors import UserError, did_you_mean
 from dbdyno.systems.packages.package import Package, Part
 
 PACKAGES: dict[str, Package] = {
@@ -118,3 +119,17 @@ PACKAGES: dict[str, Package] = {
         ),
     )
 }
+LIBRARY_PACKAGES = {"libaio.so.1": "libaio1", "libnuma.so.1": "libnuma1"}
+"""The Debian packages of the shared libraries that servers ask of the host."""
+
+
+def find_package(name: str) -> Package:
+    """Return the package `mysql@5.6`, or the only one of a system; raises UserError naming those there are."""
+    if name in PACKAGES:
+        return PACKAGES[name]
+    versions = [package for package in PACKAGES.values() if package.system == name]
+    if len(versions) == 1:
+        return versions[0]
+    of_system = [known for known, package in PACKAGES.items() if package.system == name.partition("@")[0]]
+    there = of_system or list(PACKAGES)
+    raise UserError(f"there is no version '{name}'{did_you_mean(name, there)} There are {', '.join(there)}.")

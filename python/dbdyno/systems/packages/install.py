@@ -7,7 +7,7 @@ import zipfile
 from collections.abc import Callable
 from pathlib import Path
 
-from dbdyno.errors import RunFailed, UserError, did_you_mean
+from dbdyno.errors import RunFailed, UserError
 from dbdyno.systems.packages.cache import (
     Installation,
     cache_folder,
@@ -17,27 +17,12 @@ from dbdyno.systems.packages.cache import (
     partial_folder,
     publish,
 )
-from dbdyno.systems.packages.catalogue import PACKAGES
+from dbdyno.systems.packages.catalogue import LIBRARY_PACKAGES
 from dbdyno.systems.packages.download import download
 from dbdyno.systems.packages.go import build
 from dbdyno.systems.packages.jars import download_jars
 from dbdyno.systems.packages.package import Package
 from dbdyno.systems.packages.unpack import unpack
-
-LIBRARY_PACKAGES = {"libaio.so.1": "libaio1", "libnuma.so.1": "libnuma1"}
-"""The Debian packages of the shared libraries that servers ask of the host."""
-
-
-def find_package(name: str) -> Package:
-    """Return the package `mysql@5.6`, or the only one of a system; raises UserError naming those there are."""
-    if name in PACKAGES:
-        return PACKAGES[name]
-    versions = [package for package in PACKAGES.values() if package.system == name]
-    if len(versions) == 1:
-        return versions[0]
-    of_system = [known for known, package in PACKAGES.items() if package.system == name.partition("@")[0]]
-    there = of_system or list(PACKAGES)
-    raise UserError(f"there is no version '{name}'{did_you_mean(name, there)} There are {', '.join(there)}.")
 
 
 def install(package: Package, progress: Callable[[int], None]) -> Installation:

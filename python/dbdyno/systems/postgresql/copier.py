@@ -8,9 +8,9 @@ from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from dbdyno.later import LaterModule
 from dbdyno.systems.answers import Answer
 from dbdyno.systems.copier import COPY_NAME, Call, Copier, Row, Stage, Tool
-from dbdyno.systems.later import LaterModule
 from dbdyno.systems.postgresql.probe import connect
 from dbdyno.systems.running.endpoint import Endpoint
 from dbdyno.systems.running.process import PrivateDirectory

@@ -7,10 +7,10 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from dbdyno.later import LaterModule
 from dbdyno.systems.actions import Action, Actions
 from dbdyno.systems.answers import Answer
 from dbdyno.systems.errand import Errand
-from dbdyno.systems.later import LaterModule
 from dbdyno.systems.postgresql.probe import connect
 from dbdyno.systems.running.endpoint import Endpoint
 from dbdyno.systems.running.process import PrivateDirectory

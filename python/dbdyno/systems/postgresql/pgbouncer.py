@@ -3,16 +3,16 @@
 from __future__ import annotations
 
 import re
-import secrets as random_secrets
 import subprocess
 from typing import TYPE_CHECKING, ClassVar
 
 from dbdyno.errors import RunFailed, UserError
 from dbdyno.experiment.system_spec import SystemSpec
+from dbdyno.later import LaterModule
 from dbdyno.systems.answers import Answer
 from dbdyno.systems.base import Durability, Launch, numbers_of
-from dbdyno.systems.later import LaterModule
 from dbdyno.systems.running.endpoint import CONNECT_TIMEOUT_S, Endpoint
+from dbdyno.systems.running.password import random_password
 from dbdyno.systems.running.process import PrivateDirectory, ServerProcess, find_program
 from dbdyno.systems.running.server import Server
 from dbdyno.systems.settings import PRIVATE, check
@@ -96,7 +96,7 @@ class PgBouncer(Server):
         self._check_mode()
         self._directory = directory = PrivateDirectory(launch)
         port = self.new_port(launch.address)
-        user, password = behind.user or "postgres", behind.password or random_secrets.token_hex(16)
+        user, password = behind.user or "postgres", behind.password or random_password()
         users = directory.write("users.txt", f'"{user}" "{password}"\n')
         known = {"host": behind.host, "port": behind.port, "address": launch.address, "own_port": port}
         size = launch.clients + _SPARE_CONNECTIONS

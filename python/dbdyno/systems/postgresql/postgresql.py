@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import re
-import secrets as random_secrets
 import signal
 import subprocess
 import time
@@ -16,6 +15,7 @@ from dbdyno.errors import UserError
 from dbdyno.experiment.password import VARIABLE as PASSWORD_VARIABLE
 from dbdyno.experiment.system_spec import SystemSpec
 from dbdyno.experiment.workloads import ANALYSE, COPY, OPERATIONS, SYSBENCH
+from dbdyno.later import LaterModule
 from dbdyno.leftovers.shared_memory import remove_shared_memory
 from dbdyno.systems.actions import OUTAGES, Actions
 from dbdyno.systems.analyst import Analyst
@@ -25,7 +25,6 @@ from dbdyno.systems.builds.config import assignments
 from dbdyno.systems.builds.layout import Layout, beside
 from dbdyno.systems.copier import Copier
 from dbdyno.systems.errand import Errand, statement_errand
-from dbdyno.systems.later import LaterModule
 from dbdyno.systems.live_settings import NOT_DURABLE, LiveSetting
 from dbdyno.systems.postgresql.analyst import PostgreSQLAnalyst
 from dbdyno.systems.postgresql.copier import TOOLS, PostgreSQLCopier
@@ -34,6 +33,7 @@ from dbdyno.systems.postgresql.probe import PostgreSQLProbe, connect, existing_v
 from dbdyno.systems.postgresql.settings import Setting, is_accepted
 from dbdyno.systems.probe import Probe
 from dbdyno.systems.running.endpoint import Endpoint, Unreached, endpoint_of, refuse_server_settings
+from dbdyno.systems.running.password import random_password
 from dbdyno.systems.running.process import PrivateDirectory, ServerProcess, find_program, run_to_end
 from dbdyno.systems.running.server import Server, private_file
 from dbdyno.systems.running.tls import (
@@ -283,7 +283,7 @@ class PostgreSQL(PostgreSQLServer):
     def start(self, launch: Launch) -> None:
         self._directory = directory = PrivateDirectory(launch)
         data = directory.path / "data"
-        password = random_secrets.token_hex(16)
+        password = random_password()
         self._make_data(directory, data, password, launch)
         port = self.new_port(launch.address)
         socket = directory.socket_path(f".s.PGSQL.{port}") if self.on_socket else None

@@ -11,8 +11,8 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from dbdyno.errors import RunFailed
+from dbdyno.later import LaterModule
 from dbdyno.systems.answers import Answer
-from dbdyno.systems.later import LaterModule
 from dbdyno.systems.postgresql import block_io as postgresql_io
 from dbdyno.systems.probe import ANSWER_TIMEOUT_S, Probe, Waits, named, shortest_s
 from dbdyno.systems.running.endpoint import CONNECT_TIMEOUT_S, Endpoint

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import re
-import secrets as random_secrets
 from collections.abc import Mapping
 from dataclasses import replace
 from pathlib import Path
@@ -13,12 +12,12 @@ from dbdyno.errors import UserError
 from dbdyno.experiment.password import VARIABLE as PASSWORD_VARIABLE
 from dbdyno.experiment.system_spec import SystemSpec
 from dbdyno.experiment.workloads import ADD, DELETE, EXPIRE, FIND_UNIQUE, GET, GET_MANY, INSERT, PUT, SUM, UPDATE
+from dbdyno.later import LaterModule
 from dbdyno.systems.actions import OUTAGES
 from dbdyno.systems.answers import Answer
 from dbdyno.systems.base import Durability, Launch, numbers_of
 from dbdyno.systems.builds.config import directives
 from dbdyno.systems.builds.layout import Layout, beside
-from dbdyno.systems.later import LaterModule
 from dbdyno.systems.probe import ANSWER_TIMEOUT_S, Probe
 from dbdyno.systems.redis.probe import RedisProbe
 from dbdyno.systems.running.endpoint import (
@@ -28,6 +27,7 @@ from dbdyno.systems.running.endpoint import (
     endpoint_of,
     refuse_server_settings,
 )
+from dbdyno.systems.running.password import random_password
 from dbdyno.systems.running.process import PrivateDirectory, ServerProcess, find_program, run_to_end
 from dbdyno.systems.running.server import Server
 from dbdyno.systems.running.tls import ATTACHED_SETTINGS, attached_tls, hint, make_certificate
@@ -207,7 +207,7 @@ class Redis(RedisServer):
 
     def start(self, launch: Launch) -> None:
         self._directory = directory = PrivateDirectory(launch)
-        password = random_secrets.token_hex(16)
+        password = random_password()
         port = self.new_port(launch.address)
         socket = directory.socket_path()
         certificate, key, tls = make_certificate(directory) if self.encrypts else ("", "", None)

@@ -19,7 +19,7 @@ from socket import socketpair
 from typing import TYPE_CHECKING, Any
 
 from dbdyno.errors import DbdynoError, RunFailed
-from dbdyno.systems.later import LaterModule
+from dbdyno.later import LaterModule
 from dbdyno.systems.running.memory import limit_memory
 from dbdyno.systems.running.process import describe_exit
 

@@ -1,11 +1,17 @@
 """Free ports for the servers that dbdyno starts."""
 
 import errno
-import secrets
 import socket
 from pathlib import Path
+from typing import TYPE_CHECKING
 
+from dbdyno.later import LaterModule
 from dbdyno.systems.base import LOOPBACK
+
+if TYPE_CHECKING:
+    import secrets
+else:
+    secrets = LaterModule("secrets")
 
 LOWEST_PORT = 20_000
 PORTS_TRIED = 50

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 from dbdyno.errors import UserError
 from dbdyno.experiment.system_spec import SystemSpec
-from dbdyno.systems.later import LaterModule
+from dbdyno.later import LaterModule
 from dbdyno.systems.running.process import PrivateDirectory
 
 if TYPE_CHECKING:
