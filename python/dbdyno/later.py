@@ -40,7 +40,7 @@ def load_compiled(package: str, name: str) -> ModuleType:
         try:
             return import_module(f"{package}.{name}")
         except ImportError:
-            # The package may have it elsewhere.
+            # This version of the package has it elsewhere: the whole package is loaded below.
             pass
         finally:
             del sys.modules[package]

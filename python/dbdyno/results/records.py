@@ -40,6 +40,7 @@ COARSE_BITS = 4
 """A heat map shows 8 buckets to a doubling where a histogram has 128."""
 _TIMES = ("service_time", "response_time", "send_lag")
 
+_NO_THREADS: LoadThreadsRecord = {"cpu_s": ()}
 _MOST_COUNTED = 2**53
 """Largest count of transactions in a second, or of seconds: a summary keeps them as floats."""
 _TOO_MUCH = "it holds a number that no load client can count to"
@@ -177,7 +178,7 @@ class Reader:
         times = _times(transactions)
         if measured:
             self.transactions.add(len(self.intervals), times)
-        threads = cast("LoadThreadsRecord", record.get("load_threads", {"cpu_s": ()}))
+        threads = record.get("load_threads", _NO_THREADS)
         histogram = times.get("response_time") or times.get("service_time") or Histogram.merged([])
         interval = Interval(
             second=int(record["second"]),

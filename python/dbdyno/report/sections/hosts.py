@@ -225,9 +225,9 @@ def worsened(before: MeasuredHost | None, after: MeasuredHost | None) -> Iterato
 
 def _quantile(values: Sequence[float], share: float) -> float:
     """Return a quantile, linear between two values. NumPy's, for these few, also loads masked arrays: 15 ms."""
-    ordered, position = sorted(values), share * (len(values) - 1)
-    below = ordered[int(position)]
-    return below + (position - int(position)) * (ordered[math.ceil(position)] - below)
+    ordered, rank = sorted(values), share * (len(values) - 1)
+    below = ordered[int(rank)]
+    return below + (rank - int(rank)) * (ordered[math.ceil(rank)] - below)
 
 
 def host_differences(ours: MeasuredHost | None, theirs: MeasuredHost | None) -> Iterator[str]:
