@@ -249,6 +249,21 @@ def test_clean_tells_of_a_redis_that_may_have_evicted_a_marker(owners_redis, pol
     assert [policy in sentence for sentence in done.cannot_know] == [True] * may_be_evicted
 
 
+@pytest.mark.parametrize("system", ["redis", "redis?layout=hash"])
+def test_rows_are_removed_from_a_redis_whose_memory_is_full(started, system):
+    """It refuses transactions, and its owner's writes, until they are."""
+    with closing(OwnersRedis(started(system))) as full:
+        full.put("mine", "precious")
+        killed(in_run(full, "point-update", RUN_AGAIN))
+        full.put(FOREIGN, "precious")
+        full.client.config_set("maxmemory", "100kb")
+        with pytest.raises(redis.OutOfMemoryError):
+            full.put("more", "refused")
+        done = cleaned(full)
+        assert done.left == [f"{FOREIGN} does not hold a row of dbdyno, so it is kept"]
+        assert (full.get("mine"), full.get(FOREIGN), full.count()) == ("precious", "precious", 2)
+
+
 def test_of_two_runs_at_once_each_removes_its_own(store):
     """With other tables neither disturbs the other. With the same the later run has them, and alone removes them."""
     first = in_run(store, "point-get", 500, run_id="first")

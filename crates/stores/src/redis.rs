@@ -3,6 +3,7 @@
 mod administration;
 mod claims;
 mod config;
+mod full_memory;
 
 use std::rc::Rc;
 

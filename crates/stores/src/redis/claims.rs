@@ -123,12 +123,12 @@ impl RedisSession {
             let mut rows: Vec<u64> = those(Held::Row(())).map(|(&number, _)| number).collect();
             rows.retain(|_| cleaning == Cleaning::Remove);
             let others: Vec<u64> = those(Held::Other).map(|(&number, _)| number).collect();
-            if self
-                .change_watched(rows.len().min(1), |session| {
-                    session.append_keys(b"DEL", table, rows.iter().copied());
-                })
-                .await?
-            {
+            let append = |session: &mut Self| session.append_keys(b"DEL", table, rows.iter().copied());
+            let is_done = match self.change_watched(rows.len().min(1), append).await {
+                Err(Failure::Full(_)) => self.remove_by_script(table, &rows).await?,
+                done => done?,
+            };
+            if is_done {
                 return Ok(others.into_iter().map(|number| self.key_of(table, number)).collect());
             }
         }
@@ -171,7 +171,7 @@ impl RedisSession {
         Ok(count)
     }
 
-    fn key_of(&mut self, table: usize, number: u64) -> Vec<u8> {
+    pub(super) fn key_of(&mut self, table: usize, number: u64) -> Vec<u8> {
         let (columns, mut key) = (&self.schema.tables[table], Vec::new());
         write_key_of_row(columns, &self.prefixes[table], number, &mut RowBuffer::default(), &mut key);
         key
@@ -190,7 +190,7 @@ impl RedisSession {
     }
 
     /// The content of the keys of these rows, whichever layout the rows were stored in.
-    async fn held(&mut self, table: usize, numbers: &[u64]) -> Result<Vec<Held>, Failure> {
+    pub(super) async fn held(&mut self, table: usize, numbers: &[u64]) -> Result<Vec<Held>, Failure> {
         let mut held = self.held_as_strings(table, numbers).await?;
         let hashes: Vec<usize> = (0..held.len()).filter(|&i| held[i] == Held::Other).collect();
         let of_hashes: Vec<u64> = hashes.iter().map(|&i| numbers[i]).collect();
