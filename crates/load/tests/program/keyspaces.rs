@@ -64,9 +64,9 @@ impl Server {
                 schema.get_mut(keyspace).unwrap().insert(table.into(), comment);
                 write_void(out, 0);
             }
-            ["DROP", "TABLE", name] => {
+            ["DROP", "TABLE", "IF", "EXISTS", name] => {
                 let (keyspace, table) = name.split_once('.').unwrap();
-                schema.get_mut(keyspace).unwrap().remove(table).unwrap();
+                schema.get_mut(keyspace).unwrap().remove(table);
                 write_void(out, 0);
             }
             _ => panic!("{cql}"),
