@@ -7,6 +7,7 @@ import subprocess
 import sys
 from contextlib import suppress
 from pathlib import Path
+from tempfile import TemporaryDirectory
 
 import psutil
 import pytest
@@ -24,20 +25,25 @@ START_S = 120.0
 
 
 @pytest.fixture
-def run(tmp_path):
-    """Start a run whose files are all in `tmp_path`, in which sysbench measures; kill what is left of it at the end."""
+def folder():
+    """Make a folder that the server's user may enter: those of pytest are closed to others."""
+    with TemporaryDirectory(prefix="dbdyno-stopped-") as name:
+        Path(name).chmod(0o755)
+        yield Path(name)
+
+
+@pytest.fixture
+def run(folder):
+    """Start a run whose files are all in `folder`, in which sysbench measures; kill what is left of it at the end."""
     need("mariadb")
     need_program("sysbench", "sysbench")
-    # The server runs as another user.
-    for folder in (tmp_path, *tmp_path.parents[:2]):
-        folder.chmod(0o755)
-    (tmp_path / "tmp").mkdir(mode=0o777)
-    own = {"PYTHONPATH": SOURCES, "TMPDIR": tmp_path / "tmp", "DBDYNO_STATE_DIR": tmp_path / "state"}
+    (folder / "tmp").mkdir(mode=0o777)
+    own = {"PYTHONPATH": SOURCES, "TMPDIR": folder / "tmp", "DBDYNO_STATE_DIR": folder / "state"}
     environment = os.environ | {name: str(value) for name, value in own.items()}
-    command = [sys.executable, "-m", "dbdyno", *COMMAND.split(), "--out", str(tmp_path / "runs")]
+    command = [sys.executable, "-m", "dbdyno", *COMMAND.split(), "--out", str(folder / "runs")]
     process = subprocess.Popen(command, env=environment, start_new_session=True)
     try:
-        wait_until(lambda: recorded_seconds(tmp_path) > 1 or process.poll() is not None, START_S)
+        wait_until(lambda: recorded_seconds(folder) > 1 or process.poll() is not None, START_S)
         yield process
     finally:
         process.kill()
@@ -62,14 +68,14 @@ def tree_of(process):
 @pytest.mark.parametrize(
     ("number", "status"), [(signal.SIGINT, 130), (signal.SIGTERM, 130), (signal.SIGKILL, -signal.SIGKILL)], ids=str
 )
-def test_of_a_run_that_is_stopped_in_a_trial_of_sysbench_nothing_is_left(number, status, run, tmp_path):
+def test_of_a_run_that_is_stopped_in_a_trial_of_sysbench_nothing_is_left(number, status, run, folder):
     tree = tree_of(run)
     assert {"sysbench", "mariadbd"} <= set(tree.values()), tree
     run.send_signal(number)
     assert run.wait(60) == status
     wait_until(lambda: not [pid for pid, began in tree if began and start_time(pid) == began], START_S)
-    wait_until(lambda: not list((tmp_path / "tmp").iterdir()) and not list((tmp_path / "state").glob("*.journal")))
+    wait_until(lambda: not list((folder / "tmp").iterdir()) and not list((folder / "state").glob("*.journal")))
     if number != signal.SIGKILL:
-        (folder,) = (tmp_path / "runs").glob("2*")
-        assert json.loads((folder / "run.json").read_text())["state"] == "interrupted"
-    assert recorded_seconds(tmp_path) > 1
+        (recorded,) = (folder / "runs").glob("2*")
+        assert json.loads((recorded / "run.json").read_text())["state"] == "interrupted"
+    assert recorded_seconds(folder) > 1
