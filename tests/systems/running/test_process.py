@@ -280,6 +280,10 @@ def test_the_lines_of_a_log_that_tell(tmp_path):
     log.write_text("one\n[ERROR] bad\nfour\n[ERROR] Aborting\n")
     assert telling_lines(log) == "[ERROR] bad"
     assert telling_lines(log, begin=len("one\n[ERROR] bad\n")) == "four | [ERROR] Aborting"
+    log.write_text("INFO  Config - batch_size_fail_threshold=50KiB\nERROR the disk is full\n")
+    assert telling_lines(log) == "ERROR the disk is full"
+    log.write_text("error: " + 1000 * "x")
+    assert len(telling_lines(log)) < 500
 
 
 def test_only_the_end_of_a_long_log_is_read(tmp_path, monkeypatch):

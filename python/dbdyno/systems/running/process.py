@@ -41,6 +41,9 @@ UNPRIVILEGED_USER = "nobody"
 _TELLING = re.compile(
     r"error|fatal|>>>|bad directive|unknown|invalid|illegal|cannot|can't|failed|denied", re.IGNORECASE
 )
+_INFORMS = re.compile(r"(INFO|DEBUG|TRACE)\b")
+"""How a line begins that complains of nothing. Cassandra logs its whole configuration, with `fail` in many names."""
+_LONGEST_LINE = 400
 _SOCKET_PATH_MAX_BYTES = 107
 _ELF, _ELF_MACHINE = b"\x7fELF", slice(18, 20)
 """The first bytes of a program, and the offset of its processor type (elf(5))."""
@@ -429,8 +432,10 @@ def last_lines(log_path: Path, begin: int = 0) -> list[str]:
 def telling_lines(log_path: Path, begin: int = 0) -> str:
     """Return the at most three lines of a log, from byte `begin` on, that say most about why a server ended."""
     lines = [line.strip() for line in last_lines(log_path, begin) if line.strip()]
-    telling = [line for line in lines if _TELLING.search(line) and not line.endswith("Aborting")]
-    return " | ".join(telling[:3] or lines[-3:]) or "it said nothing"
+    complaints = [line for line in lines if _TELLING.search(line) and not _INFORMS.match(line)]
+    telling = [line for line in complaints if not line.endswith("Aborting")]
+    said = [line if len(line) <= _LONGEST_LINE else f"{line[:_LONGEST_LINE]} …" for line in telling[:3] or lines[-3:]]
+    return " | ".join(said) or "it said nothing"
 
 
 def find_program(name: str) -> str | None:
