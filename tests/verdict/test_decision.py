@@ -161,6 +161,16 @@ def test_a_client_that_is_held_back_queues_its_requests_in_bursts():
     assert decision_of(trial(held_back, **REDIS)).limit == "client"
 
 
+BURSTS = waits(cpu=0.5, cpu_wait=8, client=7.5) | IDLE | process("mariadb", cpu=0.5, queue=8) | queue(answers=7)
+STOPPED = {"cgroup.client.throttled_s_total": 0.5}
+
+
+def test_a_server_that_is_busy_in_the_bursts_of_a_stopped_client_is_not_the_limit():
+    assert decision_of(trial(BURSTS | STOPPED)).limit == "client"
+    seldom = {"cgroup.client.throttled_s_total": 0.06}
+    assert decision_of(trial(BURSTS | seldom)).limit == "server-cpu"
+
+
 FULL_LOG = {
     "store.mariadb.innodb_checkpoint_age_bytes": 3.2 * 2**20,
     "store.mariadb.innodb_checkpoint_max_age_bytes": 3.5 * 2**20,
@@ -275,10 +285,11 @@ def stalls(share, longest_ms):
         (waits(cpu=8, client=8) | IDLE, 0.2, 30.0, "stalls"),
         (waits(cpu=8, client=8) | IDLE, 0.04, 30.0, "server-cpu"),
         (CPU, 0.2, 30.0, "server-cpu"),
+        (BURSTS | STOPPED, 0.5, 84.0, "client"),
         (waits(lock=12, cpu=4) | IDLE, 0.2, 30.0, "lock"),
         (waits(cpu=8, client=8) | IDLE, 0.2, 11.0, "server-cpu"),
     ],
-    ids=["queued", "at work in between", "hardly any", "full", "for locks", "as long as usual"],
+    ids=["queued", "at work in between", "hardly any", "full", "a stopped client", "for locks", "as long as usual"],
 )
 def test_stalls_under_a_second_are_named_where_nothing_else_is(columns, share, longest_ms, limit):
     made = trial(columns)

@@ -62,6 +62,13 @@ def test_a_log_that_is_nearly_full_while_pages_are_flushed():
     assert not list(engine.checkpoint(measured(log(2, flushed=280))))
 
 
+def test_a_log_that_is_full_all_the_time_delays_writers_however_few_pages_are_flushed():
+    assert list(engine.checkpoint(measured(log(4, flushed=8)))) == [
+        "the checkpoint age of mariadb was 4 of at most 4 MiB (100%), and it flushed 8 pages/s"
+    ]
+    assert not list(engine.checkpoint(measured(log(4, flushed=0))))
+
+
 @pytest.mark.parametrize("flushed", [0, 8])
 def test_a_log_that_nobody_flushes_for_holds_no_writer_up(flushed):
     assert not list(engine.checkpoint(measured(log(3.9, flushed))))

@@ -90,6 +90,36 @@ def test_a_pinned_server_fills_its_own_processors():
     assert full(pinned, server_cpus=[0, 1]) is None
 
 
+def test_a_pool_on_full_processors_needs_no_thread_that_waits():
+    brimming = process("mariadb", cpu=0.99) | CLIENT | host(IDLE_HOST)
+    assert full(brimming, server_cpus=[1]) == ("server-cpu", ("it used 0.99 of the 1 processors it is pinned to",))
+    assert full(process("mariadb", cpu=0.95) | CLIENT | host(IDLE_HOST), server_cpus=[1]) is None
+
+
+def pinned_to(side, work, idle):
+    """Columns of the processors that a side is pinned to."""
+    return {f"host.{side}_cpus_work_s_total": work, f"host.{side}_cpus_idle_s_total": idle}
+
+
+def test_other_processes_on_the_processors_of_one_side_are_named():
+    apart = {"client_cpus": [0], "server_cpus": [1]}
+    served = process("mariadb", cpu=0.2, queue=8) | process("client", cpu=0.1, queue=0.1) | host(IDLE_HOST)
+    sides = pinned_to("client", 0.1, 0.9) | pinned_to("server", 0.98, 0.02)
+    others = "others used 78% of the processors that the server is pinned to; 8.0 of its threads waited"
+    assert full(served | sides, **apart) == ("neighbour", (others,))
+    assert full(served | pinned_to("server", 0.5, 0.5), **apart) is None
+    assert full(process("mariadb", cpu=0.2) | CLIENT | host(IDLE_HOST) | sides, **apart) is None
+    waiting = process("mariadb", cpu=0.2) | process("client", cpu=0.3, queue=0.7) | host(IDLE_HOST)
+    others = "others used 69% of the processors that the load client is pinned to; 0.7 of its threads waited"
+    assert full(waiting | pinned_to("client", 0.99, 0.01), **apart) == ("neighbour", (others,))
+
+
+def test_on_shared_processors_the_other_side_is_no_other_process():
+    shared = {"client_cpus": [1], "server_cpus": [1]}
+    served = process("mariadb", cpu=0.6, queue=8) | process("client", cpu=0.38, queue=1) | host(IDLE_HOST)
+    assert full(served | pinned_to("server", 0.99, 0.01), **shared) is None
+
+
 def test_an_embedded_store_fills_the_host_with_its_client():
     embedded = {"servers": [{"name": "sqlite"}], "embedded": True}
     columns = process("client", cpu=1.9, queue=4) | host(BUSY_HOST)

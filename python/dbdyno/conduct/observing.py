@@ -37,7 +37,15 @@ def observer_of(context: Context, system: System, folder: Path) -> AnyObserver |
         directories = directories or tuple(_directories(pids.values()))
     servers = pids, forking, directories, system.probes()
     elsewhere = context.crew is not None
-    observed = Observed(*servers, embedded=system.embedded, addresses=addresses, clients_elsewhere=elsewhere)
+    cpus = context.experiment.cpus
+    sides = {"client": None if elsewhere else cpus.client, "server": cpus.server if system.server_pids() else None}
+    observed = Observed(
+        *servers,
+        embedded=system.embedded,
+        addresses=addresses,
+        clients_elsewhere=elsewhere,
+        pinned={side: processors for side, processors in sides.items() if processors},
+    )
     observer = Observer(observed, folder)
     _say(context, observer)
     return observer

@@ -61,7 +61,8 @@ class Observed:
     forks: the names of those that are several processes, of which the pid is the first.
     directories: where its data lies. probes: connections to its servers, not yet opened.
     embedded: it is in the load client, a thread for each client. addresses: host and port of each server that clients
-    reach over TCP. clients_elsewhere: the clients are on other hosts.
+    reach over TCP. clients_elsewhere: the clients are on other hosts. pinned: the processors that each side, `client`
+    or `server`, is pinned to.
     """
 
     pids: Mapping[str, int] = field(default_factory=dict)
@@ -71,6 +72,7 @@ class Observed:
     embedded: bool = False
     addresses: Mapping[str, tuple[str, int]] = field(default_factory=dict)
     clients_elsewhere: bool = False
+    pinned: Mapping[str, Sequence[int]] = field(default_factory=dict)
 
 
 class Observer:
@@ -82,7 +84,7 @@ class Observer:
         self.cpu_s = 0.0
         self._folder = folder
         self._closing = ExitStack()
-        self._samplers: list[Sampler] = [HostSampler(), PressureSampler(self.not_seen), NetworkSampler()]
+        self._samplers: list[Sampler] = [HostSampler(observed.pinned), PressureSampler(self.not_seen), NetworkSampler()]
         self._samplers.append(DiskSampler(observed.directories, self.not_seen))
         self._threads: dict[str, ThreadStates] = {}
         for name, pid in observed.pids.items():

@@ -28,7 +28,7 @@ from dbdyno.verdict.limits import (
     UNEXPLAINED,
     Evidence,
 )
-from dbdyno.verdict.processors import Consumers, Full, full_processors
+from dbdyno.verdict.processors import Consumers, Full, full_processors, taken_share
 
 if TYPE_CHECKING:
     from dbdyno.results.confirmation import Confirmation
@@ -47,6 +47,8 @@ STALLED_SHARE = 0.05
 """Share of the seconds almost without throughput: from there on, stalls come before what limits the others."""
 LONGER_THAN_USUAL = 3
 """Times the median service time, that the longest stall must last."""
+THROTTLED_MOSTLY = 0.2
+"""Share of the time that a quota stops the client. In between, its requests come in bursts that keep a server busy."""
 FOLLOWED_ENOUGH, HARDLY_FOLLOWED = 0.5, 0.25
 """Shares of a resource's reduction by which throughput must fall to confirm the limit, or to speak against it."""
 FOLLOWED_TOO_FAR = 2.0
@@ -91,7 +93,8 @@ def limited(trial: Trial, budget: TimeBudget) -> Limited:
     signs[NETWORK] += _injected(trial, budget)
     if full:
         signs[full.limit] = full.signs
-    contenders = _contenders(held, full, signs)
+    throttled = measured is not None and (measured.rate("cgroup.client.throttled_s_total") or 0.0) >= THROTTLED_MOSTLY
+    contenders = _contenders(held, full, signs, throttled)
     if link_is_full and not full and not signs[CLIENT]:
         # Its sockets have data that waits for the link.
         contenders[NETWORK] = contenders.get(NETWORK, 0.0) + contenders.pop(UNEXPLAINED, 0.0)
@@ -129,11 +132,15 @@ def _full(measured: Measured) -> Full | None:
     return Full(limit, tuple(sign for host, full in fulls if full.limit == limit for sign in named(host, full.signs)))
 
 
-def _contenders(held: Mapping[str, float], full: Full | None, signs: Mapping[str, tuple[str, ...]]) -> dict[str, float]:
+def _contenders(
+    held: Mapping[str, float], full: Full | None, signs: Mapping[str, tuple[str, ...]], throttled: bool
+) -> dict[str, float]:
     """Return what may be the limit, and how many operations each holds.
 
     Operations that wait in the client for a full host's processors count for these. Those that queue in front of a
     server's threads, or are unexplained, count for a server that is full.
+
+    throttled: a quota stops the client for much of the time.
     """
     contenders = dict(held)
     client, unexplained = contenders.pop(CLIENT, 0.0), contenders.pop(UNEXPLAINED, 0.0)
@@ -144,6 +151,8 @@ def _contenders(held: Mapping[str, float], full: Full | None, signs: Mapping[str
         # With both full it is not known for whom they wait: a lower bound is the safer word. With the client alone full
         # a queue at the server is of its making: what it was held back from comes in bursts.
         contenders[CLIENT] = client + unexplained + (0.0 if full else contenders.pop(SERVER_QUEUE, 0.0))
+        if throttled and not full:
+            contenders[CLIENT] += contenders.pop(SERVER_CPU, 0.0)
     elif full and full.limit in (HOST_CPU, OTHERS):
         # Only for the processors on which the server was busy, or waited to be.
         waits_for_host = held.get(SERVER_CPU, 0.0) >= AT_WORK
@@ -184,6 +193,7 @@ def _behind_others(measured: Measured, budget: TimeBudget, full: Full | None) ->
         return UNEXPLAINED, None
     every = [consumers for _, own in by_host(measured) if (consumers := Consumers.of(own))]
     took = max((max(consumers.others, consumers.stolen) / consumers.host for consumers in every), default=MOST)
+    took = max(took, *(taken_share(measured, side) for side in ("server", "client")))
     return (HOST_CPU, full) if took < MOST else (OTHERS, full)
 
 

@@ -17,6 +17,8 @@ NEAR_ITS_LIMIT = 0.95
 """Share of a memory limit at which the kernel begins to evict."""
 LOG_NEARLY_FULL = 0.8
 """Share of the checkpoint age at which a server stops its writers until pages are flushed."""
+LOG_FULL = 0.99
+"""From this share on, on average, writers wait whenever the log lacks room, however few pages are flushed meanwhile."""
 FLUSHED_PER_TRANSACTION = 0.05
 """Pages written for each transaction. A young server fills its log to the brim before it flushes its first page. With a
 large log one page is flushed for hundreds of changes. Neither delays writers."""
@@ -153,6 +155,9 @@ def _log_age(measured: Measured, server: str, column: str) -> Iterator[str]:
     most, age = measured.mean(column), measured.mean(column.replace("checkpoint_max_age", "checkpoint_age"))
     flushed = measured.rate(column.replace("checkpoint_max_age_bytes", "pages_flushed_total")) or 0.0
     per_s = measured.trial.recorded.throughput_per_s or 0.0
-    if most and age and age >= LOG_NEARLY_FULL * most and flushed >= FLUSHED_PER_TRANSACTION * per_s > 0:
+    if not most or not age or not flushed:
+        return
+    is_flushing = age >= LOG_NEARLY_FULL * most and flushed >= FLUSHED_PER_TRANSACTION * per_s > 0
+    if is_flushing or age >= LOG_FULL * most:
         of = f"{age / 2**20:,.3g} of at most {most / 2**20:,.3g} MiB ({age / most:.0%})"
         yield f"the checkpoint age of {server} was {of}, and it flushed {flushed:,.0f} pages/s"

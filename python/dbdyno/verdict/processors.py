@@ -17,6 +17,9 @@ MOST_OF_THE_HOST = 0.85
 """A server that uses this share of all that is used on a full host is what fills it."""
 OTHERS_SHARE, STOLEN_SHARE = 1 / 3, 0.2
 """Shares of the host's processors: used by processes outside the trial, and taken by the hypervisor."""
+BRIM_FULL = 0.97
+"""Share of the processors it is pinned to that a server uses when they are full though no thread waits for one: a pool
+of a few threads holds the operations itself."""
 FULL_THREAD, FULL_THREAD_WITH_WAIT = 0.85, 0.9
 """Shares of the time that a full thread is on a processor, or is on one or waits for one."""
 
@@ -80,11 +83,9 @@ def full_processors(measured: Measured) -> Full | None:
     if quotas:
         return Full(SERVER_CPU, quotas)
     consumers = _consumers_of_full_host(measured)
-    others = consumers and max(consumers.others / OTHERS_SHARE, consumers.stolen / STOLEN_SHARE)
-    if consumers and others and others >= consumers.host:
-        return Full(OTHERS, (consumers.words(),))
-    thread = tuple(full_threads(measured, FULL_THREAD, FULL_THREAD))
-    if thread:
+    if others := tuple(_others(measured, consumers)):
+        return Full(OTHERS, others)
+    if thread := tuple(full_threads(measured, FULL_THREAD, FULL_THREAD)):
         return Full(SERVER_THREAD, thread)
     if pinned := tuple(_pinned_full(measured)):
         return Full(SERVER_CPU, pinned)
@@ -118,6 +119,44 @@ def _consumers_of_full_host(measured: Measured) -> Consumers | None:
     return consumers if waiting >= RUN_QUEUE_PER_CORE * consumers.host else None
 
 
+def _others(measured: Measured, consumers: Consumers | None) -> Iterator[str]:
+    """Yield that other processes took much of a full host, or of the processors that a side of the trial is pinned to.
+
+    consumers: of a full host.
+    """
+    if consumers and max(consumers.others / OTHERS_SHARE, consumers.stolen / STOLEN_SHARE) >= consumers.host:
+        yield consumers.words()
+    facts = measured.trial.facts
+    for side, pinned in (("server", facts.server_cpus), ("client", facts.client_cpus)):
+        share = taken_share(measured, side)
+        queue = run_queue_threads(measured.trial, _processes(measured, side)) or 0.0
+        if pinned and share >= OTHERS_SHARE and queue >= RUN_QUEUE_PER_CORE * len(pinned):
+            whose = "the processors that the server" if side == "server" else "the processors that the load client"
+            yield f"others used {share:.0%} of {whose} is pinned to; {queue:.1f} of its threads waited"
+
+
+def _processes(measured: Measured, side: str) -> tuple[str, ...]:
+    return ("client",) if side == "client" else _servers(measured)
+
+
+def taken_share(measured: Measured, side: str) -> float:
+    """Return which share of the processors that a side is pinned to others used, if none was left idle; else 0.
+
+    If the other side is not pinned to other processors, what it used counts as the trial's own.
+
+    side: `server` or `client`; an embedded store is the client.
+    """
+    facts = measured.trial.facts
+    client, server = set(facts.client_cpus or ()), set(facts.server_cpus or ())
+    is_apart = client and server and not client & server
+    processors = len(client if side == "client" else server)
+    used = measured.cores(_processes(measured, side) if is_apart else (*_servers(measured), "client"))
+    work, idle = (measured.rate(f"host.{side}_cpus_{what}_s_total") for what in ("work", "idle"))
+    if not processors or used is None or work is None or idle is None or idle >= FREE_PROCESSORS * processors:
+        return 0.0
+    return (work - used) / processors
+
+
 def _pinned_full(measured: Measured) -> Iterator[str]:
     """Yield that the processors a server is pinned to were all in use by it, and waited for."""
     trial = measured.trial
@@ -127,8 +166,10 @@ def _pinned_full(measured: Measured) -> Iterator[str]:
     usable = cores_to_use(measured, servers, pinned)
     if not pinned or used is None or not usable:
         return
-    if used >= BUSY_PROCESSORS * usable and (queue or 0.0) >= RUN_QUEUE_PER_CORE * len(pinned):
-        yield f"it used {used:.2f} of the {usable:.0f} processors it is pinned to; {queue:.1f} threads waited"
+    is_waited_for = used >= BUSY_PROCESSORS * usable and (queue or 0.0) >= RUN_QUEUE_PER_CORE * len(pinned)
+    if is_waited_for or used >= BRIM_FULL * usable:
+        waited = f"; {queue:.1f} threads waited" if queue else ""
+        yield f"it used {used:.2f} of the {usable:.0f} processors it is pinned to{waited}"
 
 
 def full_threads(measured: Measured, least_cpu: float, least_at_work: float) -> Iterator[str]:
