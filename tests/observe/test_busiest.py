@@ -31,13 +31,22 @@ def test_the_busiest_of_each_name(clock):
     )
 
 
-def test_a_name_once_recorded_stays_and_a_new_thread_counts_from_its_second_look(clock):
+def test_a_name_once_recorded_stays_and_a_thread_that_is_older_than_it_was_seen_counts_from_its_second_look(clock):
     threads = BusiestThreads("threads.x")
     for second, cpu_ns in enumerate((0, 10**9, 10**9), 1):
         clock[0] = float(second)
         threads.see({"1": ("worker", cpu_ns, 0), **({"2": ("late", 10**12, 0)} if second > 1 else {})})
     assert threads.columns()["threads.x.worker.busiest_cpu"] == 0
     assert "threads.x.late.busiest_cpu" not in threads.columns()
+
+
+def test_threads_that_live_for_less_than_a_second_are_counted(clock):
+    threads = BusiestThreads("threads.x")
+    threads.see({"1": ("worker", 0, 0)})
+    for second in (1, 2, 3):
+        clock[0] = float(second)
+        threads.see({"1": ("worker", 0, 0), str(second + 1): ("vacuum", 4 * 10**8, 10**8)})
+        assert threads.columns()["threads.x.vacuum.cores"] == pytest.approx(0.4)
 
 
 def test_not_more_names_than_are_worth_a_column(clock):

@@ -2,6 +2,7 @@
 
 import pytest
 
+from dbdyno.stats.stalls import Stalls
 from dbdyno.verdict.client import free_processors, load_threads, run_queue_threads, signs_of_client
 
 from .made import host, process, trial
@@ -33,6 +34,13 @@ def test_waiting_for_a_processor_counts_where_the_server_does_not_wait_too(waiti
 def test_where_the_servers_threads_wait_as_long_the_processors_are_what_is_short():
     queues = process("client", queue=1.0) | process("mariadb", queue=1.0)
     assert not signs_of_client(trial(queues | of_two(1.0)))
+
+
+def test_processors_that_are_idle_while_the_store_stalls_are_of_no_use_to_the_client():
+    made = trial(process("client", queue=1.0) | of_two(0.6))
+    assert signs_of_client(made)
+    made.recorded.__dict__["stalls"] = Stalls(10.0, 10.0, 6, 300.0, 0.3, (), ())
+    assert not signs_of_client(made)
 
 
 @pytest.mark.parametrize(

@@ -197,6 +197,13 @@ def test_writers_that_wait_to_log_while_its_size_forces_checkpoints_wait_for_the
     assert said.signs == (f"{waited}, whose size forced a checkpoint every 20 s",)
 
 
+def test_writers_that_wait_to_write_to_a_log_on_a_slow_disk_wait_for_commits():
+    said = decision_of(trial(WAITS_TO_LOG | PRESSURE, **POSTGRESQL))
+    assert (said.limit, said.confidence, said.held) == ("commit", "high", pytest.approx(15))
+    assert said.signs[0] == "8.0 waited to write to the log of postgresql (LWLock:WALInsert)"
+    assert said.runner_up == "server-cpu"
+
+
 def test_a_latch_is_a_lock_unless_it_is_of_the_log_and_checkpoints_are_forced():
     assert decision_of(trial(WAITS_TO_LOG, **POSTGRESQL)).limit == "lock"
     forced = {"store.postgresql.checkpoints_requested_total": 0.05}

@@ -42,6 +42,8 @@ class Trials:
         if not self.reuse:
             shutil.rmtree(folder, ignore_errors=True)
         verdict = read(scenario, variant, repeat, folder, self.judge)
+        if self.judge and not verdict:
+            self.failed[f"{scenario.name}, {variant.value}"] = "it has no complete run"
         if verdict or self.judge:
             return verdict
         # The rest of an earlier attempt is not whole.

@@ -1,6 +1,7 @@
 """The page about all cases: how many verdicts are right, those that are not, and every case, as Markdown."""
 
 import os
+import textwrap
 from collections import Counter
 from collections.abc import Iterator, Mapping
 from statistics import median
@@ -67,7 +68,7 @@ def _answer(verdicts: list[Verdict]) -> str:
     counted = totals(verdicts)
     sure = f"{counted[Grade.WRONG]} of all {len(verdicts)} are wrong with confidence medium or high"
     goal = f"Wanted: {LEAST_RIGHT:.0%} of the cases right, and none so wrong."
-    return "\n".join([*lines, f"With the controls, {sure}. {goal}"]) + "\n"
+    return "\n".join([*lines, _wrapped(f"With the controls, {sure}. {goal}")]) + "\n"
 
 
 def _repeats(verdicts: list[Verdict]) -> str:
@@ -78,9 +79,12 @@ def _repeats(verdicts: list[Verdict]) -> str:
     few = f" The target is {REPEATS}: a verdict that changes from run to run may not show here." * (least < REPEATS)
     cases = len({verdict.scenario for verdict in verdicts if isinstance(verdict.scenario, Case)})
     once = "once" if times == "1" else f"{times} times"
-    return (
-        f"{cases} cause{'' if cases == 1 else 's'} ran {once} in each variant, on {os.cpu_count()} processors.{few}\n"
-    )
+    causes = f"{cases} cause{'' if cases == 1 else 's'}"
+    return _wrapped(f"{causes} ran {once} in each variant, on {os.cpu_count()} processors.{few}") + "\n"
+
+
+def _wrapped(text: str, indent: str = "") -> str:
+    return textwrap.fill(text, 120, subsequent_indent=indent, break_long_words=False, break_on_hyphens=False)
 
 
 def _totals_row(group: str, members: list[Verdict]) -> str:
@@ -98,7 +102,7 @@ def _not_right(verdicts: list[Verdict]) -> Iterator[str]:
             scenario = verdict.scenario
             what = scenario.what if isinstance(scenario, Case) else f"control `{scenario.name}`, nothing injected"
             right = " or ".join(sorted(accepted(scenario, verdict.variant)))
-            yield f"- {what} ({verdict.variant.value}, right: {right}): {verdict.sentence}\n"
+            yield _wrapped(f"- {what} ({verdict.variant.value}, right: {right}): {verdict.sentence}", "  ") + "\n"
 
 
 def _rows(verdicts: list[Verdict]) -> Iterator[str]:

@@ -99,7 +99,10 @@ impl<'a> Execution<'a> {
             Err(other) => return self.clean().and(Err(other)),
         };
         let (before, totals) = self.changed(before, totals);
-        let verified = self.phase(Phase::Verify, "verify", || self.verify(&before, &totals));
+        let verified = self.phase(Phase::Verify, "verify", || {
+            self.check_answering(&totals)?;
+            self.verify(&before, &totals)
+        });
         self.clean()?;
         verified?;
         if interrupted { Err(Outcome::Interrupted(totals.into())) } else { Ok(()) }

@@ -5,7 +5,7 @@ use std::rc::Rc;
 use std::sync::Arc;
 
 use dbdyno_model::Failure;
-use dbdyno_net::{Engine, Reactor, Task, block_on};
+use dbdyno_net::{Engine, Reactor, Task, block_on, now_ns};
 use dbdyno_stores::{AnySession, Store, Trouble};
 
 /// Opens a session and does `work` with it.
@@ -23,6 +23,23 @@ pub fn with_session<T: 'static>(
     })
 }
 
+/// As [`with_session`]; `None` if a server has not answered within `limit_ns`.
+///
+/// # Errors
+/// The session could not be opened, or as `work` has them.
+pub fn with_session_within<T: 'static>(
+    store: &Arc<Store>,
+    limit_ns: u64,
+    work: impl AsyncFnOnce(&mut AnySession) -> Result<T, Trouble> + 'static,
+) -> Result<Option<T>, Trouble> {
+    let opened = Arc::clone(store);
+    let ends_ns = now_ns().saturating_add(limit_ns);
+    drive_until(store, ends_ns, async move |reactor| {
+        let mut session = opened.open(reactor.as_ref()).await?;
+        work(&mut session).await
+    })
+}
+
 /// Does `work` to its end on this thread, with an event loop of its own if the store needs one.
 ///
 /// # Errors
@@ -31,16 +48,24 @@ pub fn drive<T: 'static>(
     store: &Store,
     work: impl AsyncFnOnce(Option<Rc<Reactor>>) -> Result<T, Trouble> + 'static,
 ) -> Result<T, Trouble> {
+    drive_until(store, u64::MAX, work)?.ok_or_else(|| broken("the task did not end"))
+}
+
+fn drive_until<T: 'static>(
+    store: &Store,
+    ends_ns: u64,
+    work: impl AsyncFnOnce(Option<Rc<Reactor>>) -> Result<T, Trouble> + 'static,
+) -> Result<Option<T>, Trouble> {
     if store.is_embedded() {
-        return block_on(work(None));
+        return block_on(work(None)).map(Some);
     }
     let reactor = Reactor::new(Engine::Epoll).map_err(broken)?;
     let result = Rc::new(RefCell::new(None));
     let (slot, future) = (Rc::clone(&result), work(Some(Rc::clone(&reactor))));
     let task: Task = Box::pin(async move { *slot.borrow_mut() = Some(future.await) });
-    reactor.run(vec![Some(task)], |_| true).map_err(broken)?;
+    reactor.run(vec![Some(task)], |now_ns| now_ns < ends_ns).map_err(broken)?;
     let done = result.borrow_mut().take();
-    done.unwrap_or_else(|| Err(broken("the task did not end")))
+    done.transpose()
 }
 
 fn broken(error: impl std::fmt::Display) -> Trouble {

@@ -47,7 +47,9 @@ class BusiestThreads:
     def _compared(self, used: Mapping[str, Use], elapsed_s: float) -> dict[str, float]:
         by_name: dict[str, list[tuple[float, float]]] = {}
         for tid, (name, cpu_ns, wait_ns) in used.items():
-            _, cpu_before, wait_before = self._last.get(tid, (name, cpu_ns, wait_ns))
+            # What has used more than there was time since the last look was there then, and not seen.
+            began = cpu_ns + wait_ns <= elapsed_s * 1e9
+            _, cpu_before, wait_before = self._last.get(tid, (name, 0, 0) if began else (name, cpu_ns, wait_ns))
             shares = tuple(max(0, ns) * 1e-9 / elapsed_s for ns in (cpu_ns - cpu_before, wait_ns - wait_before))
             by_name.setdefault(name, []).append((shares[0], shares[1]))
         columns: dict[str, float] = {}

@@ -83,7 +83,9 @@ def _waiting(trial: Trial) -> str | None:
         return None
     apart = _apart(trial)
     free = free_processors(trial)
-    if not apart and (free is None or free < FREE_PROCESSORS):
+    # Processors that were idle while the store stalled were of no use to the client.
+    stalled = trial.recorded.stalls.share if trial.recorded.stalls else 0.0
+    if not apart and (free is None or free - stalled < FREE_PROCESSORS):
         return None
     server_queue = run_queue_threads(trial, trial.server_names) or 0.0
     if not apart and server_queue >= (run_queue_threads(trial, ("client",)) or 0.0):

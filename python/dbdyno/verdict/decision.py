@@ -14,6 +14,7 @@ from dbdyno.verdict.hosts import by_host, named
 from dbdyno.verdict.limits import (
     CHECKPOINT,
     CLIENT,
+    COMMIT,
     HOST_CPU,
     LIMIT_OF,
     LIMITS,
@@ -98,6 +99,10 @@ def limited(trial: Trial, budget: TimeBudget) -> Limited:
     if link_is_full and not full and not signs[CLIENT]:
         # Its sockets have data that waits for the link.
         contenders[NETWORK] = contenders.get(NETWORK, 0.0) + contenders.pop(UNEXPLAINED, 0.0)
+    if to_log := _log_writes(measured):
+        # Who waits to write to a log that waits for a disk waits for what commits do.
+        contenders[COMMIT] = contenders.get(COMMIT, 0.0) + contenders.pop(LOCK, 0.0)
+        signs[COMMIT] = (*to_log, *signs[COMMIT])
     winner, amount = max(contenders.items(), key=lambda item: item[1])
     limit = winner
     if trial.recorded.followed:
@@ -180,6 +185,11 @@ def _engine(
             return name, signs
     to_log = _said((engine.log_pressure,), measured) if seen_as == LOCK else ()
     return (CHECKPOINT, to_log) if to_log else None
+
+
+def _log_writes(measured: Measured | None) -> tuple[str, ...]:
+    """Return the signs that a disk delays writers of a log; none if its size does."""
+    return () if _said((engine.log_pressure,), measured) else _said((engine.log_writes,), measured)
 
 
 def _behind_others(measured: Measured, budget: TimeBudget, full: Full | None) -> tuple[str, Full | None]:

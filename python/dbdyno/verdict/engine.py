@@ -6,7 +6,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from dataclasses import dataclass
 
-from dbdyno.verdict.evidence import Measured, processors_filled
+from dbdyno.verdict.evidence import Measured, disk, processors_filled
 from dbdyno.verdict.locks import locks_of
 
 REFAULTS_PER_TRANSACTION = 0.05
@@ -95,6 +95,15 @@ def log_pressure(measured: Measured) -> Iterator[str]:
         if lock.waiting is not None and lock.waiting >= WAIT_TO_LOG * in_flight:
             waited = f"{lock.waiting:.1f} waited to write to the log of {lock.server} ({lock.name})"
             yield f"{waited}, whose size forced a checkpoint every {1 / forced:.0f} s"
+
+
+def log_writes(measured: Measured) -> Iterator[str]:
+    """Yield what says that writers waited to write to the log because the log itself waited for a disk."""
+    in_flight = measured.trial.facts.transactions_in_flight
+    for lock in locks_of(measured.trial):
+        waiting = (lock.waiting or 0.0) if lock.name in LOG_LATCHES else 0.0
+        if waiting >= WAIT_TO_LOG * in_flight and any(disk(measured)):
+            yield f"{waiting:.1f} waited to write to the log of {lock.server} ({lock.name})"
 
 
 def compaction(measured: Measured) -> Iterator[str]:

@@ -223,12 +223,14 @@ _TABLE = (
         figures=(evidence.disk_times, evidence.page_writers),
         inside=engine.checkpoint,
         rule=f"The checkpoint age was {_percent(engine.LOG_NEARLY_FULL)} of the age that stops writers, and the server "
-        f"flushed {engine.FLUSHED_PER_TRANSACTION:g} pages per transaction. A full log alone delays nobody: a young "
-        "server fills it before it flushes its first page. Or the log forced a checkpoint every "
+        f"flushed {engine.FLUSHED_PER_TRANSACTION:g} pages per transaction. A nearly full log alone delays nobody: a "
+        f"young server fills it before it flushes its first page. Or the age was {_percent(engine.LOG_FULL)} of that "
+        "age on average, and pages were flushed. Or the log forced a checkpoint every "
         f"{1 / engine.FORCED_CHECKPOINTS_PER_S:.0f} s. Or {engine.FREE_PAGE_WAITS_PER_TRANSACTION:g} times per "
         "transaction a thread waited for a page that could be replaced. "
         f"If {_percent(engine.WAIT_TO_LOG)} of the operations wait for a latch of the log, a forced checkpoint every "
-        f"{1 / engine.WARNED_CHECKPOINTS_PER_S:.0f} s is enough: each makes the log larger.",
+        f"{1 / engine.WARNED_CHECKPOINTS_PER_S:.0f} s is enough: each makes the log larger. If none was forced, and "
+        "something waited for a disk (the signs of **disk**), these operations count as **commit**.",
         seen_as=_AT_WORK | {COMMIT},
     ),
     Limit(

@@ -168,7 +168,7 @@ def _pinned_full(measured: Measured) -> Iterator[str]:
         return
     is_waited_for = used >= BUSY_PROCESSORS * usable and (queue or 0.0) >= RUN_QUEUE_PER_CORE * len(pinned)
     if is_waited_for or used >= BRIM_FULL * usable:
-        waited = f"; {queue:.1f} threads waited" if queue else ""
+        waited = f"; {queue:.1f} threads waited" if is_waited_for else ""
         yield f"it used {used:.2f} of the {usable:.0f} processors it is pinned to{waited}"
 
 

@@ -8,7 +8,7 @@ from dbdyno.verdict.evidence import Measured, disk, processors_filled
 
 WORKERS = "autovacuum worker"
 """The name of the processes that vacuum and analyse tables, as they call themselves."""
-VACUUM_CPU = 0.25
+VACUUM_CPU = 0.2
 """Share of a server's processor time that vacuuming takes, if the server uses all it may."""
 VACUUM_PAGES = 0.5
 """Share of the pages that a server reads and writes, of a disk that is waited for."""

@@ -189,3 +189,33 @@ def test_one_that_hangs_is_given_up(monkeypatch):
         mute.listen()
         with pytest.raises(RunFailed):
             MySQLProbe("mariadb", Endpoint("127.0.0.1", mute.getsockname()[1], None, "u", "p", "")).open()
+
+
+def test_what_queues_for_a_pool_of_threads_is_shown(tmp_path):
+    enough = threading.Event()
+
+    def ask_again(connection):
+        while not enough.is_set():
+            run(connection, "DO BENCHMARK(2000, MD5('x'))")
+
+    with running("mariadb?thread_handling=pool-of-threads&thread_pool_size=1", tmp_path) as pooled:
+        (asked,) = pooled.probes()
+        asked.open()
+        endpoint = pooled.endpoint
+        login = {"user": endpoint.user, "password": endpoint.password, "database": endpoint.database}
+        sessions = [pymysql.connect(host=endpoint.host, port=endpoint.port, **login) for _ in range(8)]
+        asking = [threading.Thread(target=ask_again, args=(session,)) for session in sessions]
+        for thread in asking:
+            thread.start()
+        try:
+            seen = wait_until(lambda: (seen := asked.counters())["request_tasks_pending"] and seen)
+        finally:
+            enough.set()
+            for thread in asking:
+                thread.join()
+            asked.close()
+    assert seen["request_tasks_pending"] >= 1 <= seen["request_tasks_active"]
+
+
+def test_a_server_with_a_thread_for_each_connection_has_no_pool(probe):
+    assert "request_tasks_pending" not in probe.counters()

@@ -40,7 +40,6 @@ CASES = (
         POSTGRESQL,
         STALLED,
         (stalling(0.3, 1),),
-        held_out=True,
         says="stall",
     ),
     Case(

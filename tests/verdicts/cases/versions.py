@@ -14,10 +14,10 @@ FEW_ROWS = Load(
     attached=True,
 )
 VACUUMED = Load(
-    "postgresql-update-two",
+    "postgresql-update-single",
     "postgresql@18?synchronous_commit=off",
     SERVER,
-    keys={"workload": "point-update", "rows": 100_000, "clients": 2, "seconds": 12, "warmup_seconds": 3},
+    keys={"workload": "point-update", "rows": 400_000, "clients": 1, "seconds": 12, "warmup_seconds": 3},
     variants=(Variant.PINNED,),
 )
 _EAGER = (
@@ -36,7 +36,7 @@ CASES = (
     ),
     Case(
         "autovacuum",
-        "PostgreSQL vacuums and analyses all the time, on the processor on which 2 clients update",
+        "PostgreSQL vacuums and analyses all the time, on the processor on which 1 client updates",
         VACUUMED,
         frozenset({VACUUM}),
         system=f"postgresql@18?synchronous_commit=off&{'&'.join(_EAGER)}",

@@ -14,7 +14,7 @@ use crate::outcome::Outcome;
 use crate::plan::{Clients, Phase};
 use crate::read_back::{Read, read_back};
 use crate::recorder::Totals;
-use crate::session::with_session;
+use crate::session::{with_session, with_session_within};
 
 impl Execution<'_> {
     pub(super) fn check_loaded(&self) -> Result<(), Outcome> {
@@ -74,6 +74,23 @@ impl Execution<'_> {
             _ => Ok(None),
         };
         self.workload.checks().iter().map(now).collect()
+    }
+
+    /// After a run at whose end no client had an answer, the store must answer within the timeout of an operation: the checks
+    /// themselves may wait for an hour.
+    pub(super) fn check_answering(&self, totals: &Totals) -> Result<(), Outcome> {
+        if self.workload.checks().is_empty() || totals.unanswered < self.plan.clients.count {
+            return Ok(());
+        }
+        let counting = async |session: &mut _| Administration::count(session, 0).await;
+        let answered = with_session_within(&self.store, self.plan.timeout_ns(), counting)?;
+        answered.map(|_| ()).ok_or_else(|| {
+            let timeout_s = self.plan.operation_timeout_s;
+            let hangs = format!(
+                "the store hangs: no client had an answer at the end, and rows were not counted in {timeout_s} s"
+            );
+            Outcome::Failed(format!("{hangs}. So nothing was verified"))
+        })
     }
 
     pub(super) fn verify(&self, before: &[Option<i128>], totals: &Totals) -> Result<Value, Outcome> {

@@ -81,6 +81,13 @@ SEMAPHORES = {
     "innodb_rwlock_sx_os_waits": "innodb_semaphore_shared_exclusive_waits_total",
 }
 """Both are read from it if the status lacks them; but MariaDB has counted no semaphore waits since 10.6."""
+POOL: Names = {"pool_queue": "request_tasks_pending", "pool_active": "request_tasks_active"}
+"""Figures of the thread pool of MariaDB, if connections have no thread each."""
+_IS_POOL = "SHOW GLOBAL VARIABLES WHERE Variable_name = 'thread_handling' AND Value = 'pool-of-threads'"
+_POOL = (
+    "SELECT 'pool_queue', SUM(QUEUE_LENGTH) FROM information_schema.THREAD_POOL_GROUPS UNION ALL "
+    "SELECT 'pool_active', SUM(ACTIVE_THREADS) FROM information_schema.THREAD_POOL_GROUPS"
+)
 _HISTORY = re.compile(r"^History list length (\d+)", re.MULTILINE)
 """In the text that InnoDB writes about itself: MySQL up to 5.5 has it only there."""
 MOST_LISTED = 256
@@ -154,7 +161,7 @@ class MySQLProbe(Probe):
         self._connection: pymysql.Connection | None = None
         self._asking = _Asking(self)
         status = {**STATUS, **(more or {})}
-        self._names: Names = {**status, **METRICS, **SEMAPHORES}
+        self._names: Names = {**status, **METRICS, **SEMAPHORES, **POOL}
         self._questions = [f"SHOW GLOBAL STATUS WHERE Variable_name IN ({_quoted(status)})"]
         self._counted: str | None = None
         self._locked: str | None = None
@@ -186,6 +193,8 @@ class MySQLProbe(Probe):
             "innodb_history_list_length" not in self.counters()
             and self._if_allowed("SHOW ENGINE INNODB STATUS") is not None
         )
+        if self._if_allowed(_IS_POOL) and self._if_allowed(_POOL):
+            self._questions.append(_POOL)
         number = next(filter(None, map(self._if_allowed, _OWN_NUMBER)), None)
         self.answered_by = int(str(number[0][0])) if number else None
         self._counted = _THREADS if self._if_allowed(_OWN_THREAD) else None
