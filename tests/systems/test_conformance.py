@@ -169,7 +169,9 @@ def put_through(text, launch):
             outcomes_by_case["delete"] = execute(store, "declared", ALL_PHASES, options=options, **PATIENT)
         alone = ONE_CLIENT if text in TEARS_ROWS else {}
         options = coming_and_going(can)
-        outcomes_by_case["come and go"] = execute(store, "declared", ALL_PHASES, options=options, **PATIENT, **alone)
+        outcomes_by_case["come and go"] = with_every_operation(
+            lambda more: execute(store, "declared", ALL_PHASES, options=options, **PATIENT | more, **alone)
+        )
         outcomes_by_case["cannot"] = {
             verb: execute(store, "declared", ["prepare", "cleanup"], options=coming_and_going([verb]))
             for verb in COME_AND_GO
@@ -185,6 +187,17 @@ def put_through(text, launch):
         store.stop()
     outcomes_by_case["left behind"] = left_behind(directories)
     return outcomes_by_case
+
+
+def with_every_operation(run):
+    """Return the first outcome in which every operation was done: a full host may do a dozen in two seconds, if a store
+    flushes each. run: takes what differs in its plan."""
+    for seconds in (PATIENT["duration_s"], 10, 40):
+        done = run({"duration_s": seconds})
+        operations = [operation for total in done.of("total") for operation in total["operations"].values()]
+        if done.status != 0 or all(operation["completed"] for operation in operations):
+            break
+    return done
 
 
 def left_behind(directories):
