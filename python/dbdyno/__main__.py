@@ -6,13 +6,13 @@ import sys
 from importlib import import_module
 
 COLLECT_AFTER = 50_000
-"""Objects made before Python looks for circular garbage. At its 700, loading dbdyno's modules takes a tenth longer."""
+"""Objects made before Python looks for circular garbage: hardly any of those that loading dbdyno's modules makes is."""
 
 
 def start() -> None:
     """Load the commands and run the one that was typed; a signal before or after that is no traceback either."""
     gc.set_threshold(COLLECT_AFTER, 10, 10)
-    # NumPy's algebra starts a thread for each processor as it is loaded. These spin for 60 to 180 ms and do nothing.
+    # NumPy's algebra starts a thread for each processor as it is loaded. These spin for a while and do nothing.
     os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")
     try:
         import_module("dbdyno.cli").main()

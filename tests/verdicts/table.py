@@ -28,7 +28,10 @@ READING = """
 - A *control* is the load of a case without its cause. A control that blames a resource nobody touched is wrong.
 - *Right* is a limit that the cause may show as; some causes have several. *Unknown* is the verdict "limit unknown": it
   is honest, and no help.
-- *Pinned*: client and server have one processor each. *Unpinned*: they share all processors.
+- *Pinned*: client and server have one processor each. *Unpinned*: they share all processors. A cause that changes
+  nothing on one processor runs unpinned only.
+- Before each run the command waits until other programs use at most a tenth of the processors. It says so if they do
+  not.
 
 The cases are in `tests/verdicts/cases`, the rules in [statistics](statistics.md#5-what-limited-a-trial).
 """

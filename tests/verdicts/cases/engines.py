@@ -192,7 +192,7 @@ COMPACTIONS = (
         frozenset({COMPACTION}),
         (server_limited(slow_disk(write_bps=2e6)),),
         system="cassandra?memtable_heap_space=4MiB&memtable_offheap_space=4MiB",
-        # On one processor it does as much without the cause: that processor is the limit.
+        # On one processor it does hardly more without the cause: that processor is the limit.
         variants=TWO_PROCESSORS,
         keys={"seconds": 20, "operation_timeout_seconds": 60},
     ),
