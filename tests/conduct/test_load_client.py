@@ -2,6 +2,7 @@
 
 import json
 import os
+import resource
 import signal
 import sys
 from dataclasses import replace
@@ -17,6 +18,7 @@ from dbdyno.conduct.load_client import (
     execute,
     find_load_client,
     load_client_version,
+    readable,
     why_it_failed,
 )
 from dbdyno.conduct.plan import MEASURE, make_plan
@@ -156,6 +158,22 @@ def test_where_it_is_looked_for(monkeypatch, tmp_path):
     monkeypatch.delenv("DBDYNO_LOAD")
     monkeypatch.setattr(sys, "executable", str(tmp_path / "python"))
     assert find_load_client() == program
+
+
+def test_a_descriptor_above_those_of_select_is_read():
+    soft, hard = resource.getrlimit(resource.RLIMIT_NOFILE)
+    high = 1100
+    resource.setrlimit(resource.RLIMIT_NOFILE, (max(soft, high + 1), hard))
+    reader, writer = os.pipe()
+    try:
+        os.dup2(reader, high)
+        assert not readable(high, 0)
+        os.write(writer, b"a line")
+        assert readable(high, 0)
+    finally:
+        for descriptor in (reader, writer, high):
+            os.close(descriptor)
+        resource.setrlimit(resource.RLIMIT_NOFILE, (soft, hard))
 
 
 def test_a_program_that_does_not_run_is_an_error():

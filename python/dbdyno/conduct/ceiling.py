@@ -6,7 +6,6 @@ before a network trial.
 
 import json
 import os
-import select
 import subprocess
 from collections.abc import Iterator, Mapping
 from contextlib import ExitStack, contextmanager
@@ -14,7 +13,7 @@ from dataclasses import replace
 from pathlib import Path
 
 from dbdyno.conduct.context import Ceiling, Context
-from dbdyno.conduct.load_client import execute, find_load_client, why_it_failed
+from dbdyno.conduct.load_client import execute, find_load_client, readable, why_it_failed
 from dbdyno.conduct.plan import Plan, PlannedWorkload, make_ceiling_plan
 from dbdyno.contract import JsonObject, Record, StoreDocument
 from dbdyno.errors import RunFailed
@@ -188,8 +187,7 @@ def _null_server(
     try:
         if cpus:
             os.sched_setaffinity(process.pid, cpus)
-        came, _, _ = select.select([process.stdout], [], [], LISTEN_TIMEOUT_S)
-        if not came:
+        if not readable(process.stdout.fileno(), LISTEN_TIMEOUT_S):
             raise RunFailed(f"the null server for {protocol} did not listen within {LISTEN_TIMEOUT_S:.0f} s")
         said = process.stdout.readline()
         if not said:

@@ -210,7 +210,7 @@ def _lines(output: IO[bytes], watchdog: Watchdog) -> Iterator[bytes]:
     """Yield the lines of the load client's output as they come; the watchdog looks at it in between."""
     rest, descriptor = b"", output.fileno()
     while True:
-        came, _, _ = select.select([descriptor], [], [], POLL_S)
+        came = readable(descriptor, POLL_S)
         watchdog.look()
         if not came:
             continue
@@ -220,6 +220,16 @@ def _lines(output: IO[bytes], watchdog: Watchdog) -> Iterator[bytes]:
         yield from lines
     if rest:
         yield rest
+
+
+def readable(descriptor: int, patience_s: float) -> bool:
+    """Return whether something can be read within that time, or there is no more to read.
+
+    By poll(2), because select(2) takes no descriptor above 1023.
+    """
+    waiting = select.poll()
+    waiting.register(descriptor, select.POLLIN)
+    return bool(waiting.poll(patience_s * 1000))
 
 
 def _parse(line: bytes) -> Record | None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import traceback
 from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any
 
@@ -24,17 +25,22 @@ def connect(endpoint: Endpoint, **more: Any) -> pymysql.Connection:
     refuse the load client.
     """
     encryption = {"ssl": endpoint.tls.context()} if endpoint.tls else {"ssl_disabled": True}
-    return pymysql.connect(
-        host=endpoint.host,
-        port=endpoint.port,
-        unix_socket=endpoint.socket,
-        user=endpoint.user or "root",
-        password=endpoint.password or "",
-        connect_timeout=CONNECT_TIMEOUT_S,
-        **encryption,
-        **CLEAR_PASSWORDS_REFUSED,
-        **more,
-    )
+    try:
+        return pymysql.connect(
+            host=endpoint.host,
+            port=endpoint.port,
+            unix_socket=endpoint.socket,
+            user=endpoint.user or "root",
+            password=endpoint.password or "",
+            connect_timeout=CONNECT_TIMEOUT_S,
+            **encryption,
+            **CLEAR_PASSWORDS_REFUSED,
+            **more,
+        )
+    except pymysql.MySQLError as error:
+        # PyMySQL leaves the socket of a failed attempt open until Python collects the error, which holds its frame.
+        traceback.clear_frames(error.__traceback__)
+        raise
 
 
 def ask(endpoint: Endpoint, statement: str) -> list[Answer]:
