@@ -59,6 +59,17 @@ def test_noise_above_the_margin_is_unstable_until_the_budget_is_up_and_passes_on
     assert _ci(dbdyno, "--budget", "1s", "--allow-unstable")[0] == 0
 
 
+@pytest.mark.systems
+def test_in_twenty_repetitions_of_equal_noisy_servers_none_wins(dbdyno, fake_load, fake_system, tmp_path):
+    fake_load(second_s=0, noise=0.04, noisy_clients=2, noise_count=str(tmp_path / "count"))
+    outcomes = []
+    for _ in range(20):
+        status, _, err = _ci(dbdyno, "--quiet", "--budget", "2s")
+        outcomes += [comparison["outcome"] for comparison in _document()["comparisons"]]
+        assert (status == 0) == (outcomes[-1] == "same"), err
+    assert len(outcomes) == 20 and set(outcomes) <= {"same", "unstable"}
+
+
 def test_a_head_that_does_not_start_or_gives_errors_is_no_answer_and_not_slower(dbdyno, fake_load, fake_system):
     fake_load(second_s=0)
     status, _, err = _ci(dbdyno, head="fake?fail_start=yes")
