@@ -2,6 +2,7 @@
 
 import io
 from collections.abc import Mapping
+from itertools import groupby
 from pathlib import Path
 from statistics import median
 from typing import Any
@@ -58,7 +59,12 @@ def _versions(axes: Any, run: Mapping[str, Any]) -> None:
         places = [systems.index(name) + 0.06 * (number - (len(rows) - 1) / 2) for name in (systems[0], *there)]
         label = f"{workload}, {clients} client{'s' * (clients > 1)}"
         style = {"color": COLOURS[number % len(COLOURS)], "marker": MARKERS[number % len(MARKERS)], "capsize": 3}
-        axes.errorbar(places, [1.0, *ratios], yerr=[below, above], label=label, **style)
+        points = list(zip((systems[0], *there), places, (1.0, *ratios), below, above, strict=True))
+        for product, versions in groupby(points, key=lambda point: point[0].partition("@")[0]):
+            # No line leads from one product to another.
+            _, at, values, down, up = zip(*versions, strict=True)
+            shown = label if product == systems[0].partition("@")[0] else None
+            axes.errorbar(at, values, yerr=[down, up], label=shown, **style)
     axes.set_xticks(range(len(systems)), systems)
     axes.set(ylabel=f"throughput relative to {systems[0]}", ylim=(0, None))
 

@@ -11,7 +11,7 @@ from scripts.figures.declared import Figures
 from scripts.figures.picture import draw
 from scripts.figures.summary import summary, text
 
-QUIET = 0.4
+QUIET = 0.2
 """The load average of the last minute below which a documented run begins. dbdyno's own start adds to it, and what it
 records must be below 0.5."""
 PATIENCE_S = 900
