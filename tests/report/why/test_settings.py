@@ -47,6 +47,18 @@ def test_every_setting_in_force_is_read_from_beside_the_preparation_and_two_serv
     assert (setting.name, setting.before, setting.after) == ("cache memory", "64", "32")
 
 
+def test_settings_that_decide_what_is_measured_come_before_all_others(pairs):
+    def put(label, folder, trial):
+        trial["preparation"] = f"01-{label}"
+        beside = folder.parent.parent / "preparations" / f"01-{label}"
+        beside.mkdir(parents=True, exist_ok=True)
+        settings_of_all = {"a_port_range": label, "log": label, "z_limit": label}
+        (beside / "settings.json").write_text(json.dumps({trial["servers"][0]["name"]: settings_of_all}))
+        trial["servers"][0]["effective_settings"] = {"log": label}
+
+    assert [setting.name for setting in settings(pairs(put))] == ["log", "a_port_range", "z_limit"]
+
+
 def test_a_setting_that_only_one_side_gives_and_no_server_shows_is_named(pairs):
     def put(label, _, trial):
         trial["settings"] = {"hidden": "on"} if label == "slow" else {}

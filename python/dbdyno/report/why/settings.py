@@ -16,7 +16,9 @@ _MOST_CHARACTERS = 60
 
 
 def settings(pairs: Pairs) -> list[Evidence]:
-    """Return the effective settings that differ; those that the experiment gives come first.
+    """Return the effective settings that differ.
+
+    Those that the experiment gives come first, then those that decide what is measured, then all others.
 
     A value that has the path of its build differs only if the rest of it does.
     """
@@ -27,11 +29,11 @@ def settings(pairs: Pairs) -> list[Evidence]:
     names = [name for name in names if by_side[0].get(name) != by_side[1].get(name)]
     folders = [_build_folders(pairs.side(which)) for which in (0, 1)]
     values = [{name: _without(side.get(name), of) for name in names} for side, of in zip(by_side, folders, strict=True)]
-    names = [name for name in names if name.rpartition(" ")[2] in given or values[0][name] != values[1][name]]
-    names.sort(key=lambda name: name.rpartition(" ")[2] not in given)
+    names = [name for name in names if _of(name) in given or values[0][name] != values[1][name]]
+    deciding = _deciding(pairs)
+    names.sort(key=lambda name: (_of(name) not in given, _of(name) not in deciding))
     return [
-        Evidence("setting", name, *_both(by_side, name), note=GIVEN if name.rpartition(" ")[2] in given else "")
-        for name in names
+        Evidence("setting", name, *_both(by_side, name), note=GIVEN if _of(name) in given else "") for name in names
     ]
 
 
@@ -43,6 +45,17 @@ def versions(pairs: Pairs) -> list[Evidence]:
         for name in by_side[0]
         if name in by_side[1] and by_side[0][name] != by_side[1][name]
     ]
+
+
+def _of(name: str) -> str:
+    """Return the name of a setting without that of its server."""
+    return name.rpartition(" ")[2]
+
+
+def _deciding(pairs: Pairs) -> set[str]:
+    """Return the settings that each system shows because they decide what is measured (`shown_variables`)."""
+    servers = (server for which in (0, 1) for trial in pairs.side(which) for server in trial.facts.known_servers)
+    return {name for server in servers for name in server.effective_settings or {}}
 
 
 def _build_folders(trials: Sequence[Trial]) -> list[str]:
