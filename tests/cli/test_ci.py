@@ -6,7 +6,8 @@ from types import SimpleNamespace
 
 import pytest
 
-from dbdyno.cli.ci import status_of
+from dbdyno.cli.ci import share_ends_s, status_of
+from dbdyno.experiment.read import read_experiment
 from dbdyno.observe.doctor import Finding
 
 SMALL = ("--clients", "2", "--seconds", "1", "--warmup", "0", "--rows", "10", "--set", "ceiling=false")
@@ -125,6 +126,17 @@ def test_a_sweep_that_would_end_early_is_measured_whole(dbdyno, fake_load, fake_
     status, _, err = dbdyno("ci", "flat.toml", "--base", "fake", "--head", "fake?other=yes")
     assert (status, err) == (0, "")
     assert sorted(comparison["clients"] for comparison in _document()["comparisons"]) == [1, 2]
+
+
+def test_an_experiment_of_more_comparisons_has_more_of_the_budget(dbdyno, fake_system, monkeypatch):
+    monkeypatch.setattr("dbdyno.cli.ci.time", SimpleNamespace(monotonic=lambda: 100.0))
+    for name, clients, seconds in (("one", [1], 3), ("three", [1, 2, 4], 2)):
+        Path(f"{name}.toml").write_text(
+            f'workload = "game"\nsystem = "fake"\nclients = {clients}\nseconds = {seconds}\nrows = 10\n'
+            "warmup_seconds = 0\n"
+        )
+    one, three = (read_experiment(f"{name}.toml", {}) for name in ("one", "three"))
+    assert (share_ends_s(190.0, [one, three]), share_ends_s(190.0, [three])) == (130.0, 190.0)
 
 
 def test_an_experiment_that_varies_a_key_is_refused(dbdyno, fake_load, fake_system):

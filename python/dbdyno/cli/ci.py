@@ -108,10 +108,7 @@ def _comparisons(experiments: Sequence[NamedExperiment]) -> int:
 def _tell_cost(experiments: Sequence[NamedExperiment], asked: Asked, console: Console) -> None:
     count = _comparisons(experiments)
     pairs = least_pairs(count)
-    least_s = sum(
-        2 * pairs * len(cells_of(named.experiment)) * (named.experiment.warmup_seconds + named.experiment.seconds)
-        for named in experiments
-    )
+    least_s = pairs * sum(_pass_s(named) for named in experiments)
     comparisons = f"{count} comparison{'' if count == 1 else 's'}"
     least = f"at least {pairs} pairs each, {words.duration(least_s)} of load beside starting and loading"
     say(console, f"{comparisons}: {least}; about {words.duration(asked.budget_s)} at most.")
@@ -119,10 +116,15 @@ def _tell_cost(experiments: Sequence[NamedExperiment], asked: Asked, console: Co
         say(console, "The budget is too small for that. Raise --budget, or lower --seconds or --clients.", "yellow")
 
 
+def _pass_s(named: NamedExperiment) -> float:
+    """Return how long the load of one pair of each comparison of an experiment lasts."""
+    return 2 * len(cells_of(named.experiment)) * (named.experiment.warmup_seconds + named.experiment.seconds)
+
+
 def _measure(
     experiments: Sequence[NamedExperiment], asked: Asked, console: Console
 ) -> tuple[list[Run], list[Decided], int]:
-    """Run the experiments one after the other; each has an equal share of the time that those before it left.
+    """Run the experiments one after the other; each has its share of the time that those before it left.
 
     The time that is left at the end goes to the undecided ones.
     Returns the runs, the decisions, and the exit status of an interruption, else 0.
@@ -135,7 +137,7 @@ def _measure(
     rules = [UntilDecided(judge, ends_s) for _ in experiments]
     ends: list[RunEnd] = []
     for done, (named, rule) in enumerate(zip(experiments, rules, strict=True)):
-        rule.ends_s = _share_ends_s(ends_s, len(experiments) - done)
+        rule.ends_s = share_ends_s(ends_s, experiments[done:])
         ends.append(run_experiment(named, asked.out, console, asked.quiet, rule=rule))
         if ends[-1].state == "interrupted":
             break
@@ -169,7 +171,7 @@ def _continue_undecided(
     while undecided := open_ones():
         for done, index in enumerate(undecided):
             named, rule = experiments[index], rules[index]
-            rule.ends_s = _share_ends_s(ends_s, len(undecided) - done)
+            rule.ends_s = share_ends_s(ends_s, [experiments[other] for other in undecided[done:]])
             if not rule.has_time(rule.ends_s):
                 continue
             say(console, f"{named.name}: undecided; it gets the time that is left", "dim")
@@ -178,10 +180,10 @@ def _continue_undecided(
                 return
 
 
-def _share_ends_s(ends_s: float, experiments: int) -> float:
-    """Return when the first of so many experiments has had its share of the time that is left."""
-    now_s = time.monotonic()
-    return now_s + (ends_s - now_s) / experiments
+def share_ends_s(ends_s: float, experiments: Sequence[NamedExperiment]) -> float:
+    """Return when the first of these has had its share of the time that is left: as large as its share of the load."""
+    now_s, passes_s = time.monotonic(), [_pass_s(named) for named in experiments]
+    return now_s + (ends_s - now_s) * passes_s[0] / sum(passes_s)
 
 
 def status_of(decided: Sequence[Decided], allow_unstable: bool) -> int:
