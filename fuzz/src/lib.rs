@@ -26,6 +26,7 @@ pub const DECODERS: &[Decoder] = &[
     ("cql_request", cql::request),
     ("cql_text", cql::text_answer),
     ("handlersocket_answer", handlersocket::answer),
+    ("memcached_counted", memcached::counted),
     ("memcached_got", memcached::got),
     ("memcached_line", memcached::line),
     ("mongodb_answer", mongodb::answer),

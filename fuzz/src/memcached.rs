@@ -1,4 +1,4 @@
-//! The text protocol of memcached: the answer to `get`, and single lines.
+//! The text protocol of memcached: the answers to `get` and `incr`, and single lines.
 
 use dbdyno_wire::Decoded;
 use dbdyno_wire::memcached::Got;
@@ -22,6 +22,10 @@ fn answer(bytes: &[u8], decode: fn(&[u8]) -> Decoded<(Got, usize)>) {
             (text, end)
         }))
     });
+}
+
+pub fn counted(bytes: &[u8]) {
+    verdict_is_final(bytes, dbdyno_wire::memcached::number_after);
 }
 
 pub fn line(bytes: &[u8]) {

@@ -6,10 +6,11 @@ import pytest
 
 from dbdyno.conduct.plan import make_plan
 from dbdyno.errors import UserError
-from dbdyno.experiment.own_workload import OwnWorkload
+from dbdyno.experiment.own_workload import Column, OwnWorkload, Table
 from dbdyno.experiment.read import read_experiment
 from dbdyno.experiment.workload_spec import parse_workload
 from dbdyno.experiment.write import to_toml
+from dbdyno.systems.memcached.memcached import MemcachedServer
 
 EXAMPLES = Path(__file__).parents[2] / "examples"
 
@@ -140,3 +141,36 @@ def test_only_lookups_by_one_unique_column_need_no_secondary_index():
 
     assert needs(look) == ("find-unique",)
     assert needs(look, {"operation": "get", "table": "user"}) == ("find-secondary", "get")
+
+
+def test_a_key_and_a_counter_are_counted_up_by_caches_too():
+    key = {"name": "id", "kind": "int", "generator": "key"}
+    number = {"name": "n", "kind": "bigint", "generator": "counter"}
+    more = {"name": "note", "kind": "varchar(9)", "generator": "letters"}
+    add = {"operation": "add", "table": "c", "column": "n"}
+
+    def needs(*columns, indexes=()):
+        table = {"name": "c", "columns": list(columns), "indexes": list(indexes)}
+        own = OwnWorkload(tables=[table], transactions=[{"name": "one", "operations": [add]}])
+        return own.as_workload("mine").operations
+
+    assert needs(key, number) == ("increment",)
+    assert needs(key, number, more) == needs(key, number, indexes=[{"columns": ["n"]}]) == ("add", "sum")
+    assert "increment" in MemcachedServer.operations and "add" not in MemcachedServer.operations
+
+
+def test_documents_have_no_index_and_a_least_size():
+    columns = [
+        {"name": "id", "kind": "int", "generator": "key"},
+        {"name": "doc", "kind": "json(60)", "generator": "document", "size": 50},
+        {"name": "part", "kind": "double", "generator": "number", "below": 3},
+        {"name": "line", "kind": "double", "generator": "linear", "first": 0, "step": 1},
+    ]
+    table = Table(name="t", columns=columns)
+    assert [column.value_bytes for column in table.columns] == [4, 50, 8, 8]
+    with pytest.raises(ValueError, match="no index can have the documents of 'doc'"):
+        Table(name="t", columns=columns, indexes=[{"columns": ["doc"]}])
+    with pytest.raises(ValueError, match="'document' needs 40 characters or more"):
+        Column(name="doc", kind="json(39)", generator="document")
+    with pytest.raises(ValueError, match="'counter' makes numbers, no double"):
+        Column(name="n", kind="double", generator="counter")

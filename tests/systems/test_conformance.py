@@ -16,7 +16,7 @@ from dbdyno.conduct.load_client import find_load_client
 from dbdyno.errors import RunFailed, UserError
 from dbdyno.experiment.system_spec import parse_system
 from dbdyno.experiment.workload_spec import missing_operations, parse_workload
-from dbdyno.experiment.workloads import DELETE, PUT, SCAN
+from dbdyno.experiment.workloads import DELETE, INCREMENT, PUT, SCAN
 from dbdyno.systems import SYSTEMS, missing
 from dbdyno.systems.arrangements.cluster import Cluster
 from dbdyno.systems.base import Launch
@@ -65,7 +65,7 @@ CASES = {
     "trx-lifecycle": {"transaction": "read-write"},
 }
 """Workloads with their options, that together have every logical operation but SQL of their own."""
-COME_AND_GO = {"put": PUT, "delete": DELETE, "scan": SCAN}
+COME_AND_GO = {"put": PUT, "delete": DELETE, "scan": SCAN, "add": INCREMENT}
 """Operations of an own workload that not every store can do, and their names."""
 PATIENT = {"duration_s": 2, "operation_timeout_s": 60}
 """On a busy host a flush can take longer than a second, and all systems flush at once here."""
@@ -82,6 +82,8 @@ LOSES_ADDITIONS = (*FERRETDB, "mariadb?engine=Mroonga")
 """Servers that lose additions to one row which several clients make at once, as docs/systems/ferretdb.md says."""
 UNCOUNTED = ("memcached", "memcached?connect=socket")
 """Stores that cannot say how many rows they have."""
+WITHOUT_JSON = ("mysql@5.5", "mysql@5.6")
+"""Servers without a type for documents."""
 TEARS_ROWS = ("mariadb?engine=Mroonga",)
 """Servers whose readers can see a row that another client is replacing, as docs/systems/mariadb.md says."""
 
@@ -132,7 +134,7 @@ def replaced(text, store, launch):
     return other
 
 
-def coming_and_going(verbs):
+def coming_and_going(verbs, *, has_documents):
     """Return the options of a workload that reads rows and does these operations on them."""
     columns = [
         {"name": "id", "kind": "int", "generator": "key"},
@@ -146,11 +148,20 @@ def coming_and_going(verbs):
             "generator": "bytes",
             "size": {"kind": "uniform", "from": 0, "to": 300},
         },
+        {"name": "part", "kind": "double", "generator": "number", "below": 1000},
+        {"name": "line", "kind": "double", "generator": "linear", "first": -1, "step": 3},
     ]
-    operations = [{"operation": verb, "table": "thing", **({"length": 5} if verb == "scan" else {})} for verb in verbs]
+    if has_documents:
+        columns.append({"name": "document", "kind": "json(90)", "generator": "document"})
+    more = {"scan": {"length": 5}, "add": {"table": "counter", "column": "n"}}
+    operations = [{"operation": verb, "table": "thing"} | more.get(verb, {}) for verb in verbs]
     transactions = [{"name": of["operation"], "weight": 1, "operations": [of]} for of in operations]
-    read = {"name": "read", "weight": 1, "operations": [{"operation": "get", "table": "thing"}]}
     tables = [{"name": "thing", "columns": columns}]
+    if "add" in verbs:
+        counter = [columns[0], {"name": "n", "kind": "bigint", "generator": "counter"}]
+        tables.append({"name": "counter", "columns": counter})
+    reads = [{"operation": "get", "table": table["name"]} for table in tables]
+    read = {"name": "read", "weight": 1, "operations": reads}
     return {"declaration": {"tables": tables, "transactions": [read, *transactions]}}
 
 
@@ -163,19 +174,21 @@ def put_through(text, launch):
         for workload, options in CASES.items():
             alone = ONE_CLIENT if workload == "point-update" and text in LOSES_ADDITIONS else {}
             outcomes_by_case[workload] = execute(store, workload, ALL_PHASES, options=options, **PATIENT, **alone)
+        has_documents = text not in WITHOUT_JSON
         can = [verb for verb, operation in COME_AND_GO.items() if operation in store.operations]
         if "delete" in can:
-            options = coming_and_going(["delete"])
+            options = coming_and_going(["delete"], has_documents=has_documents)
             outcomes_by_case["delete"] = execute(store, "declared", ALL_PHASES, options=options, **PATIENT)
-        alone = ONE_CLIENT if text in TEARS_ROWS else {}
-        options = coming_and_going(can)
+        alone = ONE_CLIENT if text in (*TEARS_ROWS, *LOSES_ADDITIONS) else {}
+        options = coming_and_going(can, has_documents=has_documents)
         outcomes_by_case["come and go"] = with_every_operation(
             lambda more: execute(store, "declared", ALL_PHASES, options=options, **PATIENT | more, **alone)
         )
         outcomes_by_case["cannot"] = {
-            verb: execute(store, "declared", ["prepare", "cleanup"], options=coming_and_going([verb]))
+            verb: execute(store, "declared", ["prepare", "cleanup"], options=alone_to_do)
             for verb in COME_AND_GO
             if verb not in can
+            for alone_to_do in [coming_and_going([verb], has_documents=False)]
         }
         outcomes_by_case["extreme values"] = execute(store, "extreme-values", ALL_PHASES, **PATIENT)
         assert execute(store, "point-get", ["prepare", "load"]).status == 0
@@ -278,7 +291,7 @@ def test_rows_are_put_deleted_and_scanned_or_that_is_refused_before_the_start(ou
     for verb, refused in outcome(text, "cannot").items():
         reason = refused.of("end")[0]["reason"]
         # The load client does not know what an engine cannot do: the experiment is refused before it starts.
-        assert text in ENGINES or (refused.status == 2 and f"cannot do the step {verb}_thing" in reason)
+        assert text in ENGINES or (refused.status == 2 and f"cannot do the step {verb}_" in reason)
 
 
 @pytest.mark.parametrize("text", each(*STORES))

@@ -20,6 +20,8 @@ pub enum Kind {
     BigInt,
     /// So many digits, of them so many behind the point. The value is counted in units of the last: 12.34 of `Decimal(4, 2)` is 1234.
     Decimal(u8, u8),
+    /// A number in double precision (IEEE 754). The value is its bits.
+    Double,
     /// A second of the calendar, without a time zone. The value is its digits: 20240229235959.
     DateTime,
     Char(u16),
@@ -28,12 +30,19 @@ pub enum Kind {
     Unicode(u16),
     /// At most so many bytes, which are no text.
     Binary(u32),
+    /// A JSON document of at most so many bytes, in the store's own type if it has one.
+    Json(u16),
 }
 
 impl Kind {
     /// Returns whether its values are numbers.
     pub fn is_number(self) -> bool {
-        !matches!(self, Kind::Char(_) | Kind::Varchar(_) | Kind::Unicode(_) | Kind::Binary(_))
+        !matches!(self, Kind::Char(_) | Kind::Varchar(_) | Kind::Unicode(_) | Kind::Binary(_) | Kind::Json(_))
+    }
+
+    /// Returns whether its values are whole numbers, or decimal ones, which are counted in whole units.
+    fn is_counted(self) -> bool {
+        self.is_number() && !matches!(self, Kind::DateTime | Kind::Double)
     }
 }
 
@@ -50,12 +59,16 @@ pub enum Source {
     Version,
     /// `first` in row 1, and `step` more in each that follows.
     Linear { first: i64, step: i64 },
+    /// `first` in row 1, and `step` more in each that follows, in double precision.
+    Doubles { first: i64, step: i64 },
     /// A second of the calendar: `first` from the beginning of 1970 on in row 1, and `step` more in each that follows.
     Moments { first: i64, step: i64 },
     /// The decimal key, padded with this character to the column's width.
     Padded(u8),
     /// A number in `0..below` that changes with the version.
     Number { salt: u64, below: u32 },
+    /// A number in double precision from 0 on, below this one, that changes with the version.
+    Fraction { salt: u64, below: u32 },
     /// `player<key>@mail<0..97>.example`, unique.
     Email,
     /// A name from the key.
@@ -68,6 +81,8 @@ pub enum Source {
     Characters { salt: u64 },
     /// Bytes that change with the version; of 256 each is another.
     Bytes { salt: u64 },
+    /// A JSON document that fills the column's width and changes with the version.
+    Document { salt: u64 },
     /// An empty text.
     Nothing,
     /// The table's population.
@@ -78,13 +93,13 @@ impl Source {
     /// Returns whether its values fit a column of this kind.
     pub fn makes(self, kind: Kind) -> bool {
         match self {
-            Source::Key | Source::Counter | Source::Balance { .. } | Source::Version | Source::Number { .. } => {
-                kind.is_number() && kind != Kind::DateTime
-            }
-            Source::Linear { .. } => kind.is_number() && kind != Kind::DateTime,
+            Source::Key | Source::Counter | Source::Balance { .. } | Source::Version => kind.is_counted(),
+            Source::Number { .. } | Source::Linear { .. } => kind.is_counted(),
+            Source::Fraction { .. } | Source::Doubles { .. } => kind == Kind::Double,
             Source::Moments { .. } => kind == Kind::DateTime,
             Source::Characters { .. } => matches!(kind, Kind::Unicode(_)),
             Source::Bytes { .. } => matches!(kind, Kind::Binary(_)),
+            Source::Document { .. } => matches!(kind, Kind::Json(_)),
             Source::Padded(_)
             | Source::Email
             | Source::Name
@@ -127,11 +142,12 @@ impl Column {
     /// Returns whether a new version of a row has another value here.
     pub fn is_versioned(&self) -> bool {
         match self.source {
-            Source::Version | Source::Number { .. } | Source::VersionedLetters { .. } => true,
+            Source::Version | Source::Number { .. } | Source::Fraction { .. } => true,
+            Source::VersionedLetters { .. } | Source::Document { .. } => true,
             Source::Characters { .. } | Source::Bytes { .. } => true,
             Source::Key | Source::Counter | Source::Balance { .. } | Source::Padded(_) => false,
             Source::Email | Source::Name | Source::Letters { .. } | Source::Linear { .. } => false,
-            Source::Moments { .. } | Source::Nothing | Source::Population => false,
+            Source::Moments { .. } | Source::Doubles { .. } | Source::Nothing | Source::Population => false,
         }
     }
 
@@ -141,7 +157,7 @@ impl Column {
 
     fn width(&self) -> usize {
         match self.kind {
-            Kind::Char(n) | Kind::Varchar(n) | Kind::Unicode(n) => usize::from(n),
+            Kind::Char(n) | Kind::Varchar(n) | Kind::Unicode(n) | Kind::Json(n) => usize::from(n),
             Kind::Binary(n) => n as usize,
             _ => 0,
         }
@@ -240,7 +256,20 @@ impl Column {
                 Some(calendar::digits(first.wrapping_add((key as i64 - 1).wrapping_mul(step))))
             }
             Source::Number { salt, below } => Some((seed(key, version, salt) % u64::from(below)) as i64),
+            Source::Fraction { salt, below } => Some(bits(fraction(seed(key, version, salt)) * f64::from(below))),
+            Source::Doubles { first, step } => {
+                Some(bits(first.wrapping_add((key as i64 - 1).wrapping_mul(step)) as f64))
+            }
             _ => None,
+        }
+    }
+
+    /// A value of this column, in words.
+    #[cold]
+    pub fn in_words(&self, value: Value<'_>) -> String {
+        match value {
+            Value::Int(bits) if self.kind == Kind::Double => f64::from_bits(bits as u64).to_string(),
+            value => value.to_string(),
         }
     }
 
@@ -258,9 +287,14 @@ impl Column {
                 let first = seed as usize;
                 out.extend((0..self.text_width(seed)).map(|i| first.wrapping_add(i) as u8));
             }
+            Source::Document { salt } => {
+                let seed = seed(key, version, salt);
+                write_document(key, seed, self.text_width(seed), out);
+            }
             Source::Nothing => {}
-            Source::Key | Source::Counter | Source::Version | Source::Number { .. } => {}
+            Source::Key | Source::Counter | Source::Version | Source::Number { .. } | Source::Fraction { .. } => {}
             Source::Balance { .. } | Source::Linear { .. } | Source::Moments { .. } | Source::Population => {}
+            Source::Doubles { .. } => {}
         }
     }
 }
@@ -268,6 +302,19 @@ impl Column {
 #[inline]
 fn seed(key: u64, version: u64, salt: u64) -> u64 {
     mix(key.wrapping_mul(0x9e37_79b9_7f4a_7c15) ^ version.rotate_left(32) ^ salt)
+}
+
+/// A number in double precision as a value.
+#[inline]
+fn bits(number: f64) -> i64 {
+    number.to_bits() as i64
+}
+
+/// A number from 0 on, below 1, of as many bits as double precision has.
+#[inline]
+fn fraction(seed: u64) -> f64 {
+    const BITS: u32 = f64::MANTISSA_DIGITS;
+    (seed >> (u64::BITS - BITS)) as f64 / (1u64 << BITS) as f64
 }
 
 /// Another stream than that of the letters.
@@ -358,6 +405,18 @@ fn write_letters(seed: u64, width: usize, out: &mut Vec<u8>) {
     out.truncate(end);
 }
 
+/// Appends a document of so many bytes, `{"id": 7, "text": "…"}`, or more if its key needs more. Stores that take documents apart
+/// (MySQL, and PostgreSQL's `jsonb`) write just this: shorter keys first, a space behind colon and comma.
+fn write_document(key: u64, seed: u64, width: usize, out: &mut Vec<u8>) {
+    const END: &[u8] = b"\"}";
+    let end = out.len() + width;
+    out.extend_from_slice(b"{\"id\": ");
+    write_decimal(key, out);
+    out.extend_from_slice(b", \"text\": \"");
+    write_letters(seed, end.saturating_sub(out.len() + END.len()), out);
+    out.extend_from_slice(END);
+}
+
 /// Appends so many characters, with 1, 2, 3 and 4 bytes by turns.
 fn write_characters(seed: u64, count: usize, out: &mut Vec<u8>) {
     const FIRST: [u32; 4] = ['a' as u32, '\u{e0}' as u32, '\u{4e00}' as u32, '\u{1f600}' as u32];
@@ -381,6 +440,7 @@ fn are_letters(seed: u64, width: usize, text: &[u8]) -> bool {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::Field;
 
     fn value(column: &Column, key: u64, version: u64) -> RowBuffer {
         let mut out = RowBuffer::default();
@@ -454,6 +514,9 @@ mod tests {
             (Kind::Varchar(33), Source::VersionedLetters { salt: 3 }),
             (Kind::Unicode(33), Source::Characters { salt: 4 }),
             (Kind::Binary(300), Source::Bytes { salt: 5 }),
+            (Kind::Json(60), Source::Document { salt: 6 }),
+            (Kind::Double, Source::Fraction { salt: 7, below: 1000 }),
+            (Kind::Double, Source::Doubles { first: -2, step: 3 }),
         ];
         let mut scratch = Vec::new();
         for (kind, source) in sources {
@@ -467,6 +530,35 @@ mod tests {
             let newer = value(&column, 41, 4);
             assert_eq!(newer.row().value(0) != right.row().value(0), column.is_versioned(), "{source:?}");
         }
+    }
+
+    #[test]
+    fn a_document_fills_its_width_and_has_its_key() {
+        let column = Column::new("x", Kind::Json(50), Source::Document { salt: 1 });
+        let text = String::from_utf8(value(&column, 1234, 0).bytes).unwrap();
+        assert_eq!((text.len(), text.starts_with(r#"{"id": 1234, "text": ""#)), (50, true), "{text}");
+        assert!(text.ends_with(r#""}"#) && text[22..48].bytes().all(|byte| byte.is_ascii_lowercase()), "{text}");
+        let short = column.sized(Sizes::Constant { size: 3.0 });
+        assert_eq!(value(&short, 7, 0).bytes, br#"{"id": 7, "text": ""}"#);
+    }
+
+    #[test]
+    fn fractions_have_all_bits_and_are_shown_as_numbers() {
+        let column = Column::new("x", Kind::Double, Source::Fraction { salt: 1, below: 10 });
+        let numbers: Vec<f64> = (1..=2000)
+            .map(|key| {
+                if let Some(Field::Int(bits)) = value(&column, key, 0).fields.first() {
+                    f64::from_bits(*bits as u64)
+                } else {
+                    -1.0
+                }
+            })
+            .collect();
+        let mean = numbers.iter().sum::<f64>() / 2000.0;
+        assert!(numbers.iter().all(|x| (0.0..10.0).contains(x)) && (4.7..5.3).contains(&mean), "{mean}");
+        assert!(numbers.iter().any(|x| x.to_bits() & 1 == 1), "the last bit is used");
+        assert_eq!(column.in_words(Value::Int(1.5f64.to_bits() as i64)), "1.5");
+        assert_eq!((column.in_words(Value::Null), column.in_words(Value::Text(b"x"))), ("NULL".into(), "x".into()));
     }
 
     #[test]

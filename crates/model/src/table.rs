@@ -82,6 +82,16 @@ impl Table {
         }
     }
 
+    /// Returns whether a row is its key and a number that is counted up. A cache keeps the number alone, in words, so that it can count.
+    #[inline]
+    pub fn is_counter(&self) -> bool {
+        let [key, number] = &self.columns[..] else { return false };
+        key.source == Source::Key
+            && number.source == Source::Counter
+            && self.filed_under == 0
+            && self.indexes.is_empty()
+    }
+
     /// How many bytes the values of a row have at most.
     pub fn most_row_bytes(&self) -> usize {
         self.columns.iter().map(Column::most_bytes).sum()
@@ -169,8 +179,8 @@ impl Table {
         self.columns[i].generate(key, version, &mut expected);
         Box::new(Difference {
             column: self.columns[i].name.clone(),
-            expected: expected.row().value(0).to_string(),
-            actual: row.value(i).to_string(),
+            expected: self.columns[i].in_words(expected.row().value(0)),
+            actual: self.columns[i].in_words(row.value(i)),
         })
     }
 }
@@ -187,6 +197,16 @@ mod tests {
             Column::new("note", Kind::Varchar(10), Source::VersionedLetters { salt: 1 }),
         ];
         Table::new("t", columns)
+    }
+
+    #[test]
+    fn a_counter_is_a_key_and_a_number_without_an_index() {
+        let column = |name: &str, source| Column::new(name, Kind::Int, source);
+        let counter = Table::new("c", vec![column("id", Source::Key), column("n", Source::Counter)]);
+        assert!(counter.is_counter() && !table().is_counter());
+        let indexed = Table { indexes: vec![Index::new(&[1])], ..counter.clone() };
+        let wider = Table { columns: [&counter.columns[..], &[column("v", Source::Version)]].concat(), ..counter };
+        assert!(!indexed.is_counter() && !wider.is_counter());
     }
 
     /// Lines 1 and 2 of three of every order.

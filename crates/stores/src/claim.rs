@@ -3,9 +3,10 @@
 //! A claim names a run, a table and the numbers of its rows. It is written before the first row, so whatever a killed run leaves is named.
 //! It says where to look and proves nothing: a key is dbdyno's if a claim names it and it holds the row that dbdyno files under it.
 
-use dbdyno_model::{Field, Row, Table, decode_row};
+use dbdyno_model::{Field, Row, Table, Value};
 
 use crate::MARKER;
+use crate::values::decode;
 
 /// A claim as the store has it, with the tables of the schema that it is about.
 #[derive(Clone, Debug)]
@@ -71,11 +72,13 @@ pub fn is_encoded_row(
     table: &Table,
     number: u64,
     bytes: &[u8],
-    (start, end): (usize, usize),
+    range: (usize, usize),
     fields: &mut Vec<Field>,
     scratch: &mut Vec<u8>,
 ) -> bool {
-    decode_row(table, bytes, start, end, fields) && is_row(table, number, bytes, fields, scratch)
+    // What else a table is filed under is in the row.
+    let filed = Value::Int(number as i64);
+    decode(table, filed, bytes, range, fields) && is_row(table, number, bytes, fields, scratch)
 }
 
 /// Returns whether the fields are row `number` of the table; `scratch` is overwritten.

@@ -5,7 +5,7 @@ mod administration;
 
 use std::rc::Rc;
 
-use dbdyno_model::{Failure, Field, Operation, Row, RowBuffer, Session, Table, Value};
+use dbdyno_model::{Failure, Field, Kind, Operation, Row, RowBuffer, Session, Table, Value};
 use dbdyno_net::Reactor;
 use dbdyno_wire::handlersocket::{self as wire, Answer, Change};
 use dbdyno_wire::{Decoded, Param, TextKind};
@@ -15,7 +15,7 @@ use crate::connection_config::{AddressConfig, Secret};
 use crate::multi_get::MultiGet;
 use crate::mysql::{MAX_ROW_SIZE_BYTES, Mysql, MysqlPart, MysqlSession};
 use crate::network::{Endpoint, Exchange, event_loop, while_logging_in};
-use crate::params::{field, text_kind};
+use crate::params::{field, param, text_kind};
 use crate::sql::{index_name, table_name};
 use crate::store_config::{Context, OpenStore, StoreConfig};
 use crate::{Schema, SharedSchema};
@@ -84,6 +84,8 @@ pub struct HandlersocketSession {
     sql: Option<Box<MysqlSession>>,
     /// True if an index has been opened for each step.
     is_ready: bool,
+    /// The kinds of each step's parameters.
+    parameters: Rc<[Vec<Kind>]>,
     generated: RowBuffer,
     found_rows: Found,
 }
@@ -176,6 +178,7 @@ impl OpenStore for Handlersocket {
             writing: None,
             sql: None,
             is_ready: false,
+            parameters: (0..self.schema.steps.len()).map(|step| self.schema.parameter_kinds(step)).collect(),
             generated: RowBuffer::default(),
             found_rows: Found::default(),
         };
@@ -256,10 +259,10 @@ impl HandlersocketSession {
         if !self.is_ready {
             self.open_indexes().await?;
         }
-        let Self { store, reading, found_rows, .. } = self;
+        let Self { store, reading, found_rows, parameters, .. } = self;
         let table = store.schema.table_of_operation(store.schema.steps[step].operation);
         let exchange = reading.as_mut().ok_or_else(not_connected)?;
-        wire::find(exchange.begin(), step, param(value));
+        wire::find(exchange.begin(), step, param(parameters[step][0], value));
         exchange.ask(|bytes| found_rows.decode(bytes, table)).await??;
         match found_rows.fields.len() / table.columns.len() {
             0 => Ok(false),
@@ -280,17 +283,10 @@ impl HandlersocketSession {
     }
 }
 
-fn param(value: Value<'_>) -> Param<'_> {
-    match value {
-        Value::Int(n) => Param::Int(n),
-        Value::Text(text) => Param::Text(text),
-        Value::Null => Param::Null,
-    }
-}
-
-fn params(row: &RowBuffer) -> impl ExactSizeIterator<Item = Param<'_>> {
+/// The values of a row whose columns have these kinds, or more.
+fn params<'r>(kinds: &'r [Kind], row: &'r RowBuffer) -> impl ExactSizeIterator<Item = Param<'r>> {
     let row = row.row();
-    (0..row.len()).map(move |i| param(row.value(i)))
+    (0..row.len()).map(move |i| param(kinds[i], row.value(i)))
 }
 
 impl Session for HandlersocketSession {
@@ -348,8 +344,11 @@ impl Session for HandlersocketSession {
         for column in table.columns.iter().filter(|c| c.is_versioned()) {
             column.generate(key, version, &mut self.generated);
         }
-        let row = Param::Int(key as i64);
-        let changed = self.write(|out, made| wire::change(out, step, row, Change::Set, params(made))).await?;
+        let (row, kinds) = (Param::Int(key as i64), Rc::clone(&self.parameters));
+        let set = |out: &mut Vec<u8>, made: &RowBuffer| {
+            wire::change(out, step, row, Change::Set, params(&kinds[step], made));
+        };
+        let changed = self.write(set).await?;
         Ok(changed > 0)
     }
 
@@ -384,7 +383,8 @@ impl Session for HandlersocketSession {
     async fn insert(&mut self, step: usize, key: u64) -> Result<bool, Failure> {
         let table = self.store.schema.table_of_operation(self.store.schema.steps[step].operation);
         table.generate(key, 0, &mut self.generated);
-        self.write(|out, made| wire::insert(out, step, params(made))).await.map(|_| true)
+        let kinds = Rc::clone(&self.parameters);
+        self.write(|out, made| wire::insert(out, step, params(&kinds[step], made))).await.map(|_| true)
     }
 
     #[inline]

@@ -54,11 +54,13 @@ pub use claim::{Claim, Claimed, Withdrawn};
 pub use config::Config;
 pub use effective_settings::EffectiveSettings;
 pub use mongodb::field_name;
+pub use params::param;
 pub use query_plan::QueryPlan;
 pub use schema::Schema;
 use schema::SharedSchema;
 pub use sql::TABLE_PREFIX;
 pub use store::Store;
+pub use values::encode;
 
 /// Every table and key of dbdyno begins with this, in the form the store allows.
 pub const MARKER: &str = "dbdyno:";

@@ -1,4 +1,4 @@
-//! memcached and what speaks its text protocol: an encoded row under its key.
+//! memcached and what speaks its text protocol: an encoded row under its key, or a counter's number.
 
 mod claims;
 mod config;
@@ -9,12 +9,12 @@ use std::rc::Rc;
 use dbdyno_model::{Failure, Field, Operation, Row, RowBuffer, Session, Value, encode_row};
 use dbdyno_net::Reactor;
 use dbdyno_wire::Decoded;
-use dbdyno_wire::memcached::{self as wire, Got};
+use dbdyno_wire::memcached::{self as wire, Counted, Got};
 
 use crate::keys::{prefix, write_key, write_key_of_row};
 use crate::network::{Endpoint, Exchange, event_loop, excerpt};
 use crate::store_config::OpenStore;
-use crate::values::{Found, read_row, read_rows, read_rows_found};
+use crate::values::{Found, encode, read_row, read_rows, read_rows_found};
 use crate::{Administration, Cache, Claim, Cleaning, MARKER, SharedSchema, Trouble, Withdrawn};
 #[cfg(test)]
 pub use config::MOST_RELATIVE_S;
@@ -102,14 +102,14 @@ impl MemcachedSession {
     async fn read_row(&mut self, table: usize, filed: Value<'_>) -> Result<bool, Failure> {
         write_key(&self.prefixes[table], filed, &mut self.key);
         wire::get(self.exchange.begin(), &self.key);
-        read_row(&mut self.exchange, &self.schema.tables[table], &mut self.fields, value).await
+        read_row(&mut self.exchange, &self.schema.tables[table], filed, &mut self.fields, value).await
     }
 
     /// Reads the row of `step` that is kept under a name of the caller's.
     pub async fn read_under(&mut self, step: usize, name: &[u8]) -> Result<bool, Failure> {
         let table = self.schema.steps[step].operation.table();
         wire::get(self.exchange.begin(), name);
-        read_row(&mut self.exchange, &self.schema.tables[table], &mut self.fields, value).await
+        read_row(&mut self.exchange, &self.schema.tables[table], Value::Null, &mut self.fields, value).await
     }
 
     /// Keeps a row under a name of the caller's, with flags and time to live as `expiry` has them.
@@ -127,12 +127,11 @@ impl MemcachedSession {
     }
 
     /// Encodes row `key` into `self.value`, its key into `self.key`.
-    fn encode(&mut self, table: usize, key: u64, version: u64) {
+    fn encode_row(&mut self, table: usize, key: u64, version: u64) {
         let columns = &self.schema.tables[table];
         write_key_of_row(columns, &self.prefixes[table], key, &mut self.generated, &mut self.key);
         columns.generate(key, version, &mut self.generated);
-        self.value.clear();
-        encode_row(self.generated.row(), &mut self.value);
+        encode(columns, self.generated.row(), &mut self.value);
     }
 
     /// Stores `self.value` under `self.key`.
@@ -220,7 +219,7 @@ impl Session for MemcachedSession {
             return read_rows_found(exchange, &schema.tables[table], fields, keys, value_of_several, each).await;
         }
         exchange.send().await?;
-        read_rows(exchange, &schema.tables[table], fields, keys.len(), value, each).await
+        read_rows(exchange, &schema.tables[table], fields, keys, value, each).await
     }
 
     #[inline]
@@ -232,14 +231,14 @@ impl Session for MemcachedSession {
     #[inline]
     async fn update(&mut self, step: usize, key: u64, version: u64) -> Result<bool, Failure> {
         let table = self.schema.steps[step].operation.table();
-        self.encode(table, key, version);
+        self.encode_row(table, key, version);
         self.set().await?;
         Ok(true)
     }
 
     async fn put(&mut self, step: usize, key: u64, version: u64) -> Result<(), Failure> {
         let Operation::Put { table, ttl_s } = self.schema.steps[step].operation else { return Ok(()) };
-        self.encode(table, key, version);
+        self.encode_row(table, key, version);
         if ttl_s == 0 {
             return self.set().await;
         }
@@ -254,8 +253,15 @@ impl Session for MemcachedSession {
         self.delete_key().await
     }
 
-    async fn add(&mut self, _: usize, _: u64, _: i64) -> Result<bool, Failure> {
-        Err(Failure::Server("memcached cannot add to a column".into()))
+    async fn add(&mut self, step: usize, key: u64, delta: i64) -> Result<bool, Failure> {
+        let table = self.schema.steps[step].operation.table();
+        write_key(&self.prefixes[table], Value::Int(key as i64), &mut self.key);
+        wire::add_to(self.exchange.begin(), &self.key, delta);
+        match self.exchange.ask(wire::number_after).await? {
+            Counted::Number(_) => Ok(true),
+            Counted::Missing => Ok(false),
+            Counted::Error { start, end } => Err(refused(&self.exchange.bytes()[start..end])),
+        }
     }
 
     #[inline]
@@ -268,8 +274,7 @@ impl Cache for MemcachedSession {
     async fn fill(&mut self, step: usize, filed: Value<'_>, row: Row<'_>) -> Result<(), Failure> {
         let table = self.schema.steps[step].operation.table();
         write_key(&self.prefixes[table], filed, &mut self.key);
-        self.value.clear();
-        encode_row(row, &mut self.value);
+        encode(&self.schema.tables[table], row, &mut self.value);
         self.set().await
     }
 

@@ -8,6 +8,7 @@ use dbdyno_wire::{Cell, Param, TextKind};
 pub fn param(kind: Kind, value: Value<'_>) -> Param<'_> {
     match (value, kind) {
         (Value::Int(unscaled), Kind::Decimal(_, scale)) => Param::Decimal { unscaled, scale },
+        (Value::Int(bits), Kind::Double) => Param::Double(bits as u64),
         (Value::Int(n), _) => Param::Int(n),
         (Value::Text(text), _) => Param::Text(text),
         (Value::Null, _) => Param::Null,
@@ -44,6 +45,7 @@ pub fn scale(kind: Kind) -> u8 {
 pub fn text_kind(kind: Kind) -> TextKind {
     match kind {
         Kind::Decimal(_, scale) => TextKind::Decimal(scale),
+        Kind::Double => TextKind::Double,
         Kind::DateTime => TextKind::DateTime,
         kind if kind.is_number() => TextKind::Int,
         _ => TextKind::Text,
@@ -58,6 +60,7 @@ mod tests {
     fn a_decimal_carries_its_scale() {
         assert_eq!(param(Kind::Decimal(4, 2), Value::Int(1234)), Param::Decimal { unscaled: 1234, scale: 2 });
         assert_eq!(param(Kind::Int, Value::Int(7)), Param::Int(7));
+        assert_eq!(param(Kind::Double, Value::Int(7)), Param::Double(7));
         assert_eq!(param(Kind::Decimal(4, 2), Value::Null), Param::Null);
     }
 }

@@ -143,7 +143,9 @@ pub fn scalar_type(kind: Kind) -> ScalarType {
         Kind::Int => ScalarType::Int4,
         Kind::BigInt => ScalarType::Int8,
         Kind::Decimal(_, scale) => ScalarType::Numeric(scale),
+        Kind::Double => ScalarType::Float8,
         Kind::DateTime => ScalarType::Timestamp,
+        Kind::Json(_) => ScalarType::Jsonb,
         Kind::Char(_) | Kind::Varchar(_) | Kind::Unicode(_) | Kind::Binary(_) => ScalarType::Text,
     }
 }

@@ -1,4 +1,4 @@
-//! Redis and what speaks its protocol: a row is a string under its key, or a hash if single columns change.
+//! Redis and what speaks its protocol: a row is a string under its key, or a hash if single columns change; a counter is its number.
 
 mod administration;
 mod claims;
@@ -7,15 +7,15 @@ mod full_memory;
 
 use std::rc::Rc;
 
-use dbdyno_model::{Failure, Field, Operation, Row, RowBuffer, Session, Table, Value, encode_row};
+use dbdyno_model::{Failure, Field, Kind, Operation, Row, RowBuffer, Session, Table, Value};
 use dbdyno_net::Reactor;
 use dbdyno_wire::redis::{Reply, command, part, reply, whole_command};
-use dbdyno_wire::{Decoded, Malformed};
+use dbdyno_wire::{Decoded, Malformed, read_double};
 
 use crate::keys::{prefix, write_key, write_key_of_row};
 use crate::network::{Endpoint, Exchange, event_loop, while_logging_in};
 use crate::store_config::OpenStore;
-use crate::values::{Found, read_row, read_rows};
+use crate::values::{Found, encode, read_row, read_rows};
 use crate::{Cache, SharedSchema};
 pub use config::RedisConfig;
 
@@ -109,7 +109,7 @@ impl RedisSession {
             return self.read_hash(table).await;
         }
         append_get(self.exchange.begin(), &self.key);
-        read_row(&mut self.exchange, &self.schema.tables[table], &mut self.fields, value).await
+        read_row(&mut self.exchange, &self.schema.tables[table], filed, &mut self.fields, value).await
     }
 
     async fn read_hash(&mut self, table: usize) -> Result<bool, Failure> {
@@ -135,8 +135,7 @@ impl RedisSession {
     /// The same, as one value.
     fn encode_row(&mut self, table: usize, key: u64, version: u64) {
         self.generate_row(table, key, version);
-        self.value.clear();
-        encode_row(self.generated.row(), &mut self.value);
+        encode(&self.schema.tables[table], self.generated.row(), &mut self.value);
     }
 
     async fn expect_no_error(&mut self) -> Result<(), Failure> {
@@ -168,6 +167,9 @@ fn append_hset(out: &mut Vec<u8>, key: &[u8], table: &Table, row: Row<'_>, choos
     for i in chosen() {
         part(out, table.columns[i].name.as_bytes());
         match row.value(i) {
+            Value::Int(bits) if table.columns[i].kind == Kind::Double => {
+                part(out, f64::from_bits(bits as u64).to_string().as_bytes());
+            }
             Value::Int(n) => part(out, n.to_string().as_bytes()),
             Value::Text(text) => part(out, text),
             Value::Null => part(out, b""),
@@ -208,6 +210,9 @@ fn hash_fields(bytes: &[u8], table: &Table, fields: &mut Vec<Field>) -> Decoded<
         let Some((element, next)) = reply(bytes, at)? else { return Ok(None) };
         at = next;
         let field = match element {
+            Reply::Bulk { start, end } if column.kind == Kind::Double => {
+                read_double(&bytes[start..end]).map_or(Field::Null, Field::Int)
+            }
             Reply::Bulk { start, end } if column.is_number() => integer(&bytes[start..end]),
             Reply::Bulk { start, end } => Field::text(start, end),
             Reply::Nil => Field::Null,
@@ -257,7 +262,7 @@ impl Session for RedisSession {
                 other => return Err(unexpected(&other)),
             }
         }
-        read_rows(exchange, &schema.tables[table], fields, keys.len(), value, each).await
+        read_rows(exchange, &schema.tables[table], fields, keys, value, each).await
     }
 
     #[inline]
@@ -328,9 +333,13 @@ impl Session for RedisSession {
     async fn add(&mut self, step: usize, key: u64, delta: i64) -> Result<bool, Failure> {
         let Operation::Add { table, column } = self.schema.steps[step].operation else { return Ok(false) };
         write_key(&self.prefixes[table], Value::Int(key as i64), &mut self.key);
-        let name = self.schema.tables[table].columns[column].name.as_bytes();
         let delta = delta.to_string();
-        whole_command(self.exchange.begin(), &[b"HINCRBY", &self.key, name, delta.as_bytes()]);
+        if self.is_hash {
+            let name = self.schema.tables[table].columns[column].name.as_bytes();
+            whole_command(self.exchange.begin(), &[b"HINCRBY", &self.key, name, delta.as_bytes()]);
+        } else {
+            whole_command(self.exchange.begin(), &[b"INCRBY", &self.key, delta.as_bytes()]);
+        }
         self.expect_no_error().await?;
         Ok(true)
     }
@@ -345,8 +354,7 @@ impl Cache for RedisSession {
     async fn fill(&mut self, step: usize, filed: Value<'_>, row: Row<'_>) -> Result<(), Failure> {
         let table = self.schema.steps[step].operation.table();
         write_key(&self.prefixes[table], filed, &mut self.key);
-        self.value.clear();
-        encode_row(row, &mut self.value);
+        encode(&self.schema.tables[table], row, &mut self.value);
         append_set(self.exchange.begin(), &self.key, &self.value);
         self.expect_no_error().await
     }

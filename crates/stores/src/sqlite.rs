@@ -70,7 +70,8 @@ pub struct SqliteSession {
     connection: Connection,
     schema: SharedSchema,
     statements: Vec<String>,
-    /// The kinds of each step's answer.
+    /// The kinds of each step's parameters and of its answer.
+    parameters: Vec<Vec<Kind>>,
     answers: Vec<Vec<Kind>>,
     /// True if each step's statement has been held against what the workload declared.
     is_checked: Vec<bool>,
@@ -91,11 +92,13 @@ impl OpenStore for Sqlite {
         connection.set_prepared_statement_cache_capacity(schema.steps.len() + 8);
         let statements = schema.steps.iter().map(|step| statement(&schema, step, Dialect::Sqlite)).collect();
         let is_checked = vec![false; schema.steps.len()];
+        let parameters = (0..schema.steps.len()).map(|step| schema.parameter_kinds(step)).collect();
         let answers = (0..schema.steps.len()).map(|step| schema.answer_kinds(step)).collect();
         Ok(SqliteSession {
             connection,
             schema,
             statements,
+            parameters,
             answers,
             is_checked,
             generated: RowBuffer::default(),
@@ -158,14 +161,15 @@ fn trouble(error: Error) -> Trouble {
     Trouble::Failed(failure(error))
 }
 
-/// A value as a parameter.
-struct Bound<'a>(Value<'a>);
+/// A value as a parameter of this kind.
+struct Bound<'a>(Kind, Value<'a>);
 
 impl ToSql for Bound<'_> {
     #[inline]
     fn to_sql(&self) -> rusqlite::Result<ToSqlOutput<'_>> {
-        Ok(ToSqlOutput::Borrowed(match self.0 {
+        Ok(ToSqlOutput::Borrowed(match self.1 {
             Value::Null => ValueRef::Null,
+            Value::Int(bits) if self.0 == Kind::Double => ValueRef::Real(f64::from_bits(bits as u64)),
             Value::Int(n) => ValueRef::Integer(n),
             Value::Text(text) => ValueRef::Text(text),
         }))
@@ -180,6 +184,7 @@ fn copy_row(row: &rusqlite::Row<'_>, kinds: &[Kind], out: &mut RowBuffer) -> rus
         out.push(match row.get_ref(i)? {
             ValueRef::Integer(n) => Value::Int(n),
             ValueRef::Text(text) | ValueRef::Blob(text) => Value::Text(text),
+            ValueRef::Real(x) if kind == Kind::Double => Value::Int(x.to_bits() as i64),
             ValueRef::Real(x) => Value::Int((x * 10f64.powi(i32::from(scale(kind)))).round() as i64),
             ValueRef::Null => Value::Null,
         });
@@ -200,7 +205,7 @@ impl SqliteSession {
     #[inline]
     fn read(&mut self, step: usize, value: Value<'_>) -> rusqlite::Result<bool> {
         let mut statement = self.connection.prepare_cached(&self.statements[step])?;
-        let mut rows = statement.query([Bound(value)])?;
+        let mut rows = statement.query([Bound(self.parameters[step][0], value)])?;
         let Some(row) = rows.next()? else { return Ok(false) };
         copy_row(row, &self.answers[step], &mut self.read)?;
         Ok(true)
@@ -237,8 +242,8 @@ impl SqliteSession {
     /// Writes with the generated values as the parameters.
     #[inline]
     fn write_generated(&self, step: usize) -> Ready<Result<bool, Failure>> {
-        let row = self.generated.row();
-        ready(self.write(step, params_from_iter((0..row.len()).map(|i| Bound(row.value(i))))))
+        let (row, kinds) = (self.generated.row(), &self.parameters[step]);
+        ready(self.write(step, params_from_iter((0..row.len()).map(|i| Bound(kinds[i], row.value(i))))))
     }
 
     /// Turns "busy" inside a transaction into a conflict: SQLite answers it at once there, while a BEGIN waits first.
@@ -257,7 +262,8 @@ impl SqliteSession {
 
     fn query(&mut self, step: usize, params: &[Value<'_>], each: &mut dyn FnMut(Row<'_>)) -> rusqlite::Result<u64> {
         let mut statement = self.connection.prepare_cached(&self.statements[step])?;
-        let params = params_from_iter(params.iter().map(|&value| Bound(value)));
+        let kinds = self.parameters[step].iter();
+        let params = params_from_iter(kinds.zip(params).map(|(&kind, &value)| Bound(kind, value)));
         if self.answers[step].is_empty() {
             return statement.execute(params).map(|rows| rows as u64);
         }
@@ -297,7 +303,8 @@ impl SqliteSession {
                     continue;
                 }
                 let row = self.generated.row();
-                insert.execute(params_from_iter((0..row.len()).map(|i| Bound(row.value(i)))))?;
+                let values = table.columns.iter().enumerate().map(|(i, column)| Bound(column.kind, row.value(i)));
+                insert.execute(params_from_iter(values))?;
             }
         }
         transaction.commit()

@@ -101,7 +101,7 @@ impl TokyotyrantSession {
         for part in [b"addcond\0", &name[..], b"\0", operator, b"\0"] {
             self.value.extend_from_slice(part);
         }
-        write_value(value, &mut self.value);
+        write_value(self.schema.tables[table].columns[column].kind, value, &mut self.value);
         let arguments: [&[u8]; 3] = [&self.value, b"setlimit\x001\x000", b"get"];
         wire::call(self.exchange.begin(), "search", false, &arguments);
         // The key goes before the columns, as that of a column without a name.

@@ -2,6 +2,7 @@
 //! that values lie in an answer as they are unless they hold such bytes.
 
 use crate::decimal::write_scaled;
+use crate::double::write_double;
 use crate::{Cell, Decoded, Malformed, Param, TextKind, decimal, put_decimal};
 
 const NULL: u8 = 0x00;
@@ -122,6 +123,7 @@ fn put(out: &mut Vec<u8>, value: Param<'_>) {
         Param::Text(text) => escape(text, out),
         Param::Null => out.push(NULL),
         Param::Decimal { unscaled, scale } => write_scaled(unscaled, scale, out),
+        Param::Double(bits) => write_double(bits, out),
         Param::Int(n) => {
             out.extend_from_slice(if n < 0 { b"-" } else { b"" });
             put_decimal(out, n.unsigned_abs() as usize);

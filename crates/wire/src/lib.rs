@@ -5,6 +5,7 @@
 mod calendar;
 pub mod cql;
 mod decimal;
+mod double;
 pub mod handlersocket;
 pub mod ketama;
 pub mod memcached;
@@ -16,6 +17,7 @@ pub mod tokyotyrant;
 mod value;
 
 pub use decimal::write_scaled;
+pub use double::{read_double, write_double};
 pub use value::{Cell, Param, TextKind, TextRows};
 
 /// Bytes that are no message of the protocol in this state.

@@ -142,6 +142,38 @@ pub fn set_until(out: &mut Vec<u8>, key: &[u8], expiry: &[u8], value: &[u8]) {
     with_value(out, b"set ", key, expiry, value);
 }
 
+/// Appends `incr key amount`, or `decr` if the amount is negative: the server adds to a number in words, and never goes below 0.
+pub fn add_to(out: &mut Vec<u8>, key: &[u8], amount: i64) {
+    out.extend_from_slice(if amount < 0 { b"decr " } else { b"incr " });
+    out.extend_from_slice(key);
+    out.push(b' ');
+    put_decimal(out, amount.unsigned_abs() as usize);
+    out.extend_from_slice(b"\r\n");
+}
+
+/// The server's answer to `incr`: the number that it is now, or where its error lies in the bytes given.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Counted {
+    Number(i64),
+    Missing,
+    Error { start: usize, end: usize },
+}
+
+/// Decodes the answer to `incr`.
+///
+/// # Errors
+/// The bytes are no such answer.
+pub fn number_after(bytes: &[u8]) -> Decoded<(Counted, usize)> {
+    let Some((end, next)) = line(bytes, 0)? else { return Ok(None) };
+    let said = match (&bytes[..end], decimal(&bytes[..end])) {
+        (b"NOT_FOUND", _) => Counted::Missing,
+        (_, Some(number)) => Counted::Number(number),
+        (error, None) if is_error(error) => Counted::Error { start: 0, end },
+        (other, None) => return Err(Malformed::expected("a number", other)),
+    };
+    Ok(Some((said, next)))
+}
+
 /// Appends `VALUE key 0 size` and the value (the server's side).
 #[inline]
 pub fn value(out: &mut Vec<u8>, key: &[u8], value: &[u8]) {
@@ -170,6 +202,21 @@ pub fn delete(out: &mut Vec<u8>, key: &[u8]) {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn a_number_is_added_to_and_answered() {
+        let mut out = Vec::new();
+        add_to(&mut out, b"k", 3);
+        add_to(&mut out, b"k", -20);
+        assert_eq!(out, b"incr k 3\r\ndecr k 20\r\n");
+        assert_eq!(number_after(b"43\r\n"), Ok(Some((Counted::Number(43), 4))));
+        assert_eq!(number_after(b"NOT_FOUND\r\n"), Ok(Some((Counted::Missing, 11))));
+        assert_eq!(number_after(b"4"), Ok(None));
+        let refusal = b"CLIENT_ERROR cannot increment or decrement non-numeric value\r\n";
+        let error = Counted::Error { start: 0, end: refusal.len() - 2 };
+        assert_eq!(number_after(refusal), Ok(Some((error, refusal.len()))));
+        assert!(number_after(b"STORED\r\n").is_err());
+    }
 
     #[test]
     fn golden_requests() {

@@ -2,6 +2,7 @@
 
 use crate::decimal;
 use crate::decimal::read_scaled;
+use crate::double::read_double;
 
 /// A parameter of a prepared statement.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -13,10 +14,12 @@ pub enum Param<'a> {
         unscaled: i64,
         scale: u8,
     },
+    /// The bits of a number in double precision.
+    Double(u64),
     Text(&'a [u8]),
 }
 
-/// A value of a row. Texts are ranges of the bytes given.
+/// A value of a row. Texts are ranges of the bytes given. A number in double precision is its bits.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Cell {
     Null,
@@ -30,6 +33,8 @@ pub enum TextKind {
     Int,
     /// A decimal number, read at this scale.
     Decimal(u8),
+    /// A number in double precision.
+    Double,
     /// A second of the calendar, `2024-02-29 23:59:59`, read as its digits.
     DateTime,
     Text,
@@ -44,6 +49,7 @@ impl TextKind {
             TextKind::Text => Some(Cell::Text { start, end }),
             TextKind::Int => decimal(text).map(Cell::Int),
             TextKind::Decimal(scale) => read_scaled(text, scale).map(Cell::Int),
+            TextKind::Double => read_double(text).map(Cell::Int),
             TextKind::DateTime => {
                 let digits: Vec<u8> = text.iter().copied().take(19).filter(u8::is_ascii_digit).collect();
                 decimal(&digits).map(Cell::Int)

@@ -18,6 +18,7 @@ from dbdyno.experiment.workloads import (
     FIND_SECONDARY,
     FIND_UNIQUE,
     GET,
+    INCREMENT,
     INSERT,
     PUT,
     SCAN,
@@ -32,25 +33,33 @@ DECLARED = "declared"
 """The load client's name for a workload whose declaration the plan holds."""
 _NUMBERS = {"tinyint": 1, "smallint": 2, "int": 4, "bigint": 8}
 """Kinds of whole numbers, and the bytes of each."""
-_KINDS = f"{', '.join(_NUMBERS)}, decimal(digits,scale), datetime, char(n), varchar(n), unicode(n), binary(n)"
-_WIDE = ("char", "varchar", "unicode", "binary")
+_WIDE = ("char", "varchar", "unicode", "binary", "json")
 """Kinds of texts and bytes, with their width."""
-_TEXTS = {"padded": 10, "email": 32, "name": 28, "letters": 1, "versioned-letters": 1, "characters": 1, "bytes": 1}
+_KINDS = f"{', '.join(_NUMBERS)}, decimal(digits,scale), double, datetime, {', '.join(f'{kind}(n)' for kind in _WIDE)}"
+_TEXTS = {
+    **{"padded": 10, "email": 32, "name": 28, "letters": 1, "versioned-letters": 1},
+    **{"characters": 1, "bytes": 1, "document": 40},
+}
 """Generators of texts and bytes, and the narrowest column that holds any of their values."""
-_SIZED = {"padded": "varchar", "letters": "varchar", "versioned-letters": "varchar", "bytes": "binary"}
+_SIZED = {
+    **dict.fromkeys(("padded", "letters", "versioned-letters"), "varchar"),
+    **{"bytes": "binary", "document": "json"},
+}
 """Generators whose values need not fill their column, and its kind."""
 _MAKES = {
-    **{generator: ("numbers", (*_NUMBERS, "decimal")) for generator in ("key", "counter", "version", "number")},
-    "linear": ("numbers", (*_NUMBERS, "decimal", "datetime")),
+    **{generator: ("numbers", (*_NUMBERS, "decimal")) for generator in ("key", "counter", "version")},
+    "number": ("numbers", (*_NUMBERS, "decimal", "double")),
+    "linear": ("numbers", (*_NUMBERS, "decimal", "double", "datetime")),
     **{generator: ("text", ("char", "varchar")) for generator in ("padded", "email", "name")},
     **{generator: ("text", ("char", "varchar")) for generator in ("letters", "versioned-letters")},
     "characters": ("characters of every script", ("unicode",)),
     "bytes": ("bytes", ("binary",)),
+    "document": ("documents", ("json",)),
 }
 """The values that a generator makes, in words, and the kinds of columns that they fit."""
 _CHARACTER_BYTES = 2.5
 """In UTF-8, of `characters`: 1, 2, 3 and 4 by turns."""
-_CHANGING = ("number", "version", "versioned-letters", "characters", "bytes")
+_CHANGING = ("number", "version", "versioned-letters", "characters", "bytes", "document")
 _UNIQUE = ("key", "linear", "padded", "email", "name")
 _MOST_PARAMETERS = 16
 _LONGEST_SCAN = 1000
@@ -63,8 +72,8 @@ _BY_NUMBER = ("update", "put", "delete")
 
 
 def _check_kind(text: str) -> str:
-    match = re.fullmatch(r"(char|varchar|unicode|binary)\((\d{1,5})\)|decimal\((\d{1,2}), ?(\d{1,2})\)", text)
-    if text in (*_NUMBERS, "datetime") or (match and match[1] and 1 <= int(match[2]) <= 65_535):
+    match = re.fullmatch(rf"({'|'.join(_WIDE)})\((\d{{1,5}})\)|decimal\((\d{{1,2}}), ?(\d{{1,2}})\)", text)
+    if text in (*_NUMBERS, "double", "datetime") or (match and match[1] and 1 <= int(match[2]) <= 65_535):
         return text
     if match and match[3] and int(match[4]) <= int(match[3]) <= 18:
         return text
@@ -109,6 +118,7 @@ Generator = Literal[
     "versioned-letters",
     "characters",
     "bytes",
+    "document",
 ]
 
 
@@ -148,7 +158,7 @@ class Column(_Strict):
     def _check_size(self, size: Size, width: int | None) -> None:
         if _SIZED.get(self.generator) != _family(self.kind) or width is None:
             texts = ", ".join(generator for generator, kind in _SIZED.items() if kind == "varchar")
-            raise ValueError(f"column '{self.name}': only {texts} in a varchar, and bytes in a binary, take a size")
+            raise ValueError(f"column '{self.name}': only {texts} in a varchar, bytes and documents take a size")
         if width < size.most < inf:
             raise ValueError(f"column '{self.name}': a size of {size.most:g} does not fit into {self.kind}")
 
@@ -186,8 +196,14 @@ class Table(_Strict):
         _check_unique(f"columns of '{self.name}'", (column.name for column in self.columns))
         for index in self.indexes:
             for name in index.columns:
-                self.column(name)
+                if _family(self.column(name).kind) == "json":
+                    raise ValueError(f"table '{self.name}': no index can have the documents of '{name}'")
         return self
+
+    @property
+    def is_counter(self) -> bool:
+        """Whether a row is its key and a number that is counted up, which a cache can do with the number alone."""
+        return [column.generator for column in self.columns] == ["key", "counter"] and not self.indexes
 
     def column(self, name: str) -> Column:
         """Return the column of that name; raises ValueError naming those there are."""
@@ -225,7 +241,7 @@ def _check_parameter(statement: str, parameter: dict[str, str | int]) -> None:
     forms = [{"column"}, {"column", "offset"}]
     if isinstance(kind, str):
         is_text = _family(_check_kind(kind)) in ("char", "varchar")
-        is_number = _width(kind) is None and kind != "datetime"
+        is_number = _width(kind) is None and kind not in ("datetime", "double")
         forms = [{"kind"}] if is_text else [{"kind", "from", "to"}] if is_number else []
     if set(parameter) not in forms or any(
         isinstance(parameter[key], str) != (key in ("column", "kind")) for key in parameter
@@ -356,7 +372,10 @@ class OwnWorkload(_Strict):
         for operation in self._operations():
             if operation.operation == "find":
                 yield FIND_UNIQUE if self._is_filed_under(operation) else FIND_SECONDARY
-            yield from of.get(operation.operation, ())
+            if operation.operation == "add" and self._table(operation.table or "").is_counter:
+                yield INCREMENT
+            else:
+                yield from of.get(operation.operation, ())
             if operation.ttl_s is not None:
                 yield EXPIRE
             if operation.operation == "insert" and self._table(operation.table or "").indexes:

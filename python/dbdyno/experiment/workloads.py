@@ -17,6 +17,7 @@ INSERT = "insert"
 TRANSACTION = "transaction"
 UPDATE = "update"
 ADD = "add"
+INCREMENT = "increment"
 FIND_UNIQUE = "find-unique"
 FIND_SECONDARY = "find-secondary"
 SUM = "sum"
@@ -36,6 +37,7 @@ OPERATIONS = {
     GET_MANY: "get several rows by their primary keys in one request",
     UPDATE: "store a changed row back",
     ADD: "add to a column in place",
+    INCREMENT: "count up a row that is a key and a number",
     INSERT: "insert a row",
     TRANSACTION: "begin and commit a transaction of several operations",
     FIND_UNIQUE: "find a row by a unique column",

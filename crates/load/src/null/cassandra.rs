@@ -2,12 +2,13 @@
 
 use std::sync::Arc;
 
-use dbdyno_model::{Operation, RowBuffer, Value};
+use dbdyno_model::{Column, Operation, RowBuffer};
 use dbdyno_stores::{Schema, step_statement};
 use dbdyno_wire::cql::{self as wire, CqlType};
-use dbdyno_wire::{Decoded, Malformed, Param};
+use dbdyno_wire::{Decoded, Malformed};
 
 use super::answerer::Answerer;
+use super::cells::{cell, is_narrow};
 use super::keys::first_number;
 
 const STARTUP: u8 = 0x01;
@@ -35,7 +36,7 @@ impl Cassandra {
         let step = step.ok_or_else(|| Malformed::expected("a statement of the workload", body))?;
         let operation = self.schema.steps[step].operation;
         let table = &self.schema.tables[operation.table()];
-        let kind = |i: usize| if table.columns[i].is_number() { CqlType::Int } else { CqlType::Text };
+        let kind = |i: usize| sent_as(&table.columns[i]);
         let all = || (0..table.columns.len()).map(|i| (table.columns[i].name.as_str(), kind(i))).collect::<Vec<_>>();
         let (params, columns) = match operation {
             Operation::Get { .. } => (vec![kind(0)], all()),
@@ -84,12 +85,17 @@ impl Cassandra {
             table.columns.iter().for_each(|column| column.generate(key, 0, row));
         }
         let row = row.row();
-        let cells = (0..row.len()).map(|i| match row.value(i) {
-            Value::Int(n) => Param::Int(n),
-            Value::Text(text) => Param::Text(text),
-            Value::Null => Param::Null,
-        });
+        let columns = table.columns.iter().cycle();
+        let cells = columns.zip(0..row.len()).map(|(column, i)| (sent_as(column), cell(row.value(i))));
         wire::write_rows(out, stream, table.columns.len(), cells);
+    }
+}
+
+fn sent_as(column: &Column) -> CqlType {
+    match column.is_number() {
+        true if is_narrow(column) => CqlType::Int,
+        true => CqlType::Bigint,
+        false => CqlType::Text,
     }
 }
 

@@ -2,8 +2,8 @@
 
 use std::sync::Arc;
 
-use dbdyno_model::{RowBuffer, Value};
-use dbdyno_stores::Schema;
+use dbdyno_model::RowBuffer;
+use dbdyno_stores::{Schema, param};
 use dbdyno_wire::handlersocket as wire;
 use dbdyno_wire::{Decoded, Malformed, Param};
 
@@ -38,14 +38,8 @@ impl Handlersocket {
         for key in asked.filter_map(|i| first_number(word(i))).filter(|key| (1..=schema.rows).contains(key)) {
             table.generate(key, 0, row);
             let row = row.row();
-            wire::more_values(
-                out,
-                (0..row.len()).map(|i| match row.value(i) {
-                    Value::Int(n) => Param::Int(n),
-                    Value::Text(text) => Param::Text(text),
-                    Value::Null => Param::Null,
-                }),
-            );
+            let columns = table.columns.iter().enumerate();
+            wire::more_values(out, columns.map(|(i, column)| param(column.kind, row.value(i))));
         }
         Ok(())
     }

@@ -3,31 +3,40 @@
 use std::sync::Arc;
 
 use dbdyno_model::RowBuffer;
-use dbdyno_stores::{MARKER, Schema};
+use dbdyno_stores::{MARKER, Schema, encode};
 
 /// Makes the row that a key such as `dbdyno:bm:42` or `dbdyno:account:player42@mail7.example` names.
 pub struct Rows {
     schema: Arc<Schema>,
     pub row: RowBuffer,
+    table: usize,
+    value: Vec<u8>,
 }
 
 impl Rows {
     pub fn new(schema: Arc<Schema>) -> Self {
-        Self { schema, row: RowBuffer::default() }
+        Self { schema, row: RowBuffer::default(), table: 0, value: Vec::new() }
     }
 
     /// Generates the row into `self.row`; false if the key names none.
     pub fn find(&mut self, key: &[u8]) -> bool {
         let Some(rest) = key.strip_prefix(MARKER.as_bytes()) else { return false };
         let Some(colon) = rest.iter().position(|&b| b == b':') else { return false };
-        let table = self.schema.tables.iter().find(|t| t.name.as_bytes() == &rest[..colon]);
+        let table = self.schema.tables.iter().position(|t| t.name.as_bytes() == &rest[..colon]);
         match (table, first_number(&rest[colon + 1..])) {
             (Some(table), Some(key)) if (1..=self.schema.rows).contains(&key) => {
-                table.generate(key, 0, &mut self.row);
+                self.table = table;
+                self.schema.tables[table].generate(key, 0, &mut self.row);
                 true
             }
             _ => false,
         }
+    }
+
+    /// The row that was found, as a cache keeps it.
+    pub fn value(&mut self) -> &[u8] {
+        encode(&self.schema.tables[self.table], self.row.row(), &mut self.value);
+        &self.value
     }
 }
 

@@ -2,7 +2,6 @@
 
 use std::sync::Arc;
 
-use dbdyno_model::encode_row;
 use dbdyno_stores::Schema;
 use dbdyno_wire::{Malformed, memcached as wire};
 
@@ -11,20 +10,17 @@ use super::keys::Rows;
 
 pub struct Memcached {
     rows: Rows,
-    value: Vec<u8>,
 }
 
 impl Memcached {
     pub fn new(schema: Arc<Schema>) -> Self {
-        Self { rows: Rows::new(schema), value: Vec::new() }
+        Self { rows: Rows::new(schema) }
     }
 
     fn get<'k>(&mut self, keys: impl Iterator<Item = &'k [u8]>, out: &mut Vec<u8>) {
         for key in keys {
             if self.rows.find(key) {
-                self.value.clear();
-                encode_row(self.rows.row.row(), &mut self.value);
-                wire::value(out, key, &self.value);
+                wire::value(out, key, self.rows.value());
             }
         }
         out.extend_from_slice(b"END\r\n");
@@ -37,6 +33,7 @@ impl Answerer for Memcached {
         let mut words = bytes[..end].split(|&b| b == b' ');
         match (words.next(), words.next()) {
             (Some(b"get"), Some(key)) => self.get(std::iter::once(key).chain(words), out),
+            (Some(b"incr" | b"decr"), Some(_)) => out.extend_from_slice(b"1\r\n"),
             (Some(b"delete"), Some(_)) => out.extend_from_slice(b"NOT_FOUND\r\n"),
             (Some(b"set"), Some(_)) => {
                 let size = words.nth(2).and_then(|w| std::str::from_utf8(w).ok()).and_then(|w| w.parse::<usize>().ok());

@@ -3,6 +3,7 @@
 
 mod answerer;
 mod cassandra;
+mod cells;
 mod handlersocket;
 mod keys;
 mod memcached;

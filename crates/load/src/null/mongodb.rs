@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use dbdyno_model::{RowBuffer, Table, Value};
+use dbdyno_model::{Kind, RowBuffer, Table, Value};
 use dbdyno_stores::{Schema, TABLE_PREFIX, field_name};
 use dbdyno_wire::Decoded;
 use dbdyno_wire::mongodb::{self as wire, Asked};
@@ -39,6 +39,9 @@ impl Mongodb {
 fn write_row(table: &Table, row: &RowBuffer, out: &mut Vec<u8>) {
     for i in 0..table.columns.len() {
         match row.row().value(i) {
+            Value::Int(bits) if table.columns[i].kind == Kind::Double => {
+                wire::double(out, field_name(table, i), bits as u64);
+            }
             Value::Int(n) => wire::int(out, field_name(table, i), n),
             Value::Text(text) => wire::text(out, field_name(table, i), text),
             Value::Null => {}

@@ -2,12 +2,13 @@
 
 use std::sync::Arc;
 
-use dbdyno_model::{Operation, Row, RowBuffer, Value};
-use dbdyno_stores::{Schema, step_handler, step_statement};
-use dbdyno_wire::mysql::{self as wire, Param};
-use dbdyno_wire::{Decoded, Malformed};
+use dbdyno_model::{Column, Operation, Row, RowBuffer};
+use dbdyno_stores::{Schema, param, step_handler, step_statement};
+use dbdyno_wire::mysql::{self as wire, BulkType};
+use dbdyno_wire::{Decoded, Malformed, Param};
 
 use super::answerer::Answerer;
+use super::cells::{cell, is_narrow};
 use super::keys::first_number;
 
 const OK: &[u8] = b"\x00\x01\x00\x02\x00\x00\x00";
@@ -58,8 +59,8 @@ impl Mysql {
             out.extend_from_slice(&(params as u16).to_le_bytes());
             out.extend_from_slice(&[0, 0, 0]);
         });
-        (0..params).for_each(|_| packet(out, &|out| wire::write_definition(out, "?", true)));
-        columns.iter().for_each(|c| packet(out, &|out| wire::write_definition(out, &c.name, c.is_number())));
+        (0..params).for_each(|_| packet(out, &|out| wire::write_definition(out, "?", BulkType::Int32)));
+        columns.iter().for_each(|c| packet(out, &|out| wire::write_definition(out, &c.name, sent_as(c))));
     }
 
     fn has_rows(&self, step: usize) -> bool {
@@ -119,11 +120,11 @@ impl Mysql {
             wire::frame(out, sequence, |out| write(out));
         };
         packet(out, &|out| out.push(table.columns.len() as u8));
-        table.columns.iter().for_each(|c| packet(out, &|out| wire::write_definition(out, &c.name, c.is_number())));
+        table.columns.iter().for_each(|c| packet(out, &|out| wire::write_definition(out, &c.name, sent_as(c))));
         for key in rest.split(|&b| b == b',').filter_map(first_number) {
             if (1..=self.schema.rows).contains(&key) {
                 table.generate(key, 0, &mut self.row);
-                packet(out, &|out| wire::write_text_row(out, cells(self.row.row())));
+                packet(out, &|out| wire::write_text_row(out, words(&table.columns, self.row.row())));
             }
         }
         packet(out, &|out| out.extend_from_slice(END_OF_ROWS));
@@ -136,18 +137,27 @@ impl Mysql {
         for key in keys.filter(|key| (1..=self.schema.rows).contains(key)) {
             sequence = sequence.wrapping_add(1);
             table.generate(key, 0, &mut self.row);
-            wire::frame(out, sequence, |out| wire::write_binary_row(out, cells(self.row.row())));
+            wire::frame(out, sequence, |out| wire::write_binary_row(out, cells(&table.columns, self.row.row())));
         }
         wire::frame(out, sequence.wrapping_add(1), |out| out.extend_from_slice(END_OF_ROWS));
     }
 }
 
-fn cells(row: Row<'_>) -> impl ExactSizeIterator<Item = Param<'_>> {
-    (0..row.len()).map(move |i| match row.value(i) {
-        Value::Int(n) => Param::Int(n),
-        Value::Text(text) => Param::Text(text),
-        Value::Null => Param::Null,
-    })
+fn sent_as(column: &Column) -> BulkType {
+    match column.is_number() {
+        true if is_narrow(column) => BulkType::Int32,
+        true => BulkType::Int64,
+        false => BulkType::Text,
+    }
+}
+
+fn cells<'a>(columns: &'a [Column], row: Row<'a>) -> impl ExactSizeIterator<Item = (BulkType, Param<'a>)> {
+    columns.iter().enumerate().map(move |(i, column)| (sent_as(column), cell(row.value(i))))
+}
+
+/// In words a value is as a server of its kind has it.
+fn words<'a>(columns: &'a [Column], row: Row<'a>) -> impl Iterator<Item = Param<'a>> {
+    columns.iter().enumerate().map(move |(i, column)| param(column.kind, row.value(i)))
 }
 
 fn error(out: &mut Vec<u8>, message: &str) {

@@ -2,12 +2,13 @@
 
 use std::sync::Arc;
 
-use dbdyno_model::{Column, Operation, RowBuffer, Value};
+use dbdyno_model::{Column, Operation, RowBuffer};
 use dbdyno_stores::{Schema, numbered_statement};
 use dbdyno_wire::postgres::{self as wire, ScalarType};
-use dbdyno_wire::{Decoded, Malformed, Param};
+use dbdyno_wire::{Decoded, Malformed};
 
 use super::answerer::Answerer;
+use super::cells::{cell, is_narrow};
 use super::keys::first_number;
 
 /// A number of 4 bytes behind its length.
@@ -99,19 +100,19 @@ impl Postgres {
             let table = &self.schema.tables[operation.table()];
             table.generate(key, 0, &mut self.row);
             let row = self.row.row();
-            let cell = |(i, column)| match row.value(i) {
-                Value::Int(n) => (scalar_type(column), Param::Int(n)),
-                Value::Text(text) => (ScalarType::Text, Param::Text(text)),
-                Value::Null => (ScalarType::Text, Param::Null),
-            };
-            wire::write_row(out, table.columns.iter().enumerate().map(cell));
+            let columns = table.columns.iter().enumerate();
+            wire::write_row(out, columns.map(|(i, column)| (scalar_type(column), cell(row.value(i)))));
         }
         wire::write_complete(out, &format!("SELECT {}", self.keys.len()));
     }
 }
 
 fn scalar_type(column: &Column) -> ScalarType {
-    if column.is_number() { ScalarType::Int4 } else { ScalarType::Text }
+    match column.is_number() {
+        true if is_narrow(column) => ScalarType::Int4,
+        true => ScalarType::Int8,
+        false => ScalarType::Text,
+    }
 }
 
 impl Answerer for Postgres {

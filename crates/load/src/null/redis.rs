@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use dbdyno_model::{Value, encode_row};
+use dbdyno_model::Value;
 use dbdyno_stores::Schema;
 use dbdyno_wire::{Malformed, redis as wire};
 
@@ -12,19 +12,16 @@ use super::keys::Rows;
 pub struct Redis {
     rows: Rows,
     parts: Vec<(usize, usize)>,
-    value: Vec<u8>,
 }
 
 impl Redis {
     pub fn new(schema: Arc<Schema>) -> Self {
-        Self { rows: Rows::new(schema), parts: Vec::new(), value: Vec::new() }
+        Self { rows: Rows::new(schema), parts: Vec::new() }
     }
 
     fn get(&mut self, key: &[u8], out: &mut Vec<u8>) {
         if self.rows.find(key) {
-            self.value.clear();
-            encode_row(self.rows.row.row(), &mut self.value);
-            wire::part(out, &self.value);
+            wire::part(out, self.rows.value());
         } else {
             out.extend_from_slice(b"$-1\r\n");
         }
@@ -58,7 +55,7 @@ impl Answerer for Redis {
                 self.parts = keys;
             }
             (b"HMGET", key) => self.hmget(key, out),
-            (b"HINCRBY" | b"DEL" | b"EXISTS" | b"HSET", _) => out.extend_from_slice(b":0\r\n"),
+            (b"HINCRBY" | b"INCRBY" | b"DEL" | b"EXISTS" | b"HSET", _) => out.extend_from_slice(b":0\r\n"),
             (b"HGET", _) => out.extend_from_slice(b"$-1\r\n"),
             _ => out.extend_from_slice(b"+OK\r\n"),
         }

@@ -27,10 +27,11 @@ const SCANNED_ROWS: u64 = 50_000;
 /// Texts have no width; decimal numbers and dates are whole numbers, as they are in the load client.
 fn declared(kind: Kind) -> &'static str {
     match kind {
-        Kind::Char(_) | Kind::Varchar(_) | Kind::Unicode(_) => "text",
+        Kind::Char(_) | Kind::Varchar(_) | Kind::Unicode(_) | Kind::Json(_) => "text",
         Kind::Binary(_) => "blob",
         Kind::TinyInt | Kind::SmallInt | Kind::Int => "int",
         Kind::BigInt | Kind::Decimal(..) | Kind::DateTime => "bigint",
+        Kind::Double => "double",
     }
 }
 

@@ -168,7 +168,7 @@ impl MemcachedSession {
     pub(super) async fn load_rows(&mut self, table: usize, numbers: Range<u64>) -> Result<(), Trouble> {
         self.exchange.begin();
         for number in numbers.clone() {
-            self.encode(table, number, 0);
+            self.encode_row(table, number, 0);
             wire::add(&mut self.exchange.request, &self.key, &self.value);
         }
         self.exchange.send().await?;

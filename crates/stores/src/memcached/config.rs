@@ -26,7 +26,13 @@ impl StoreConfig for MemcachedConfig {
     type Store = Memcached;
 
     fn can_do(&self, schema: &Schema, operation: Operation) -> bool {
-        !matches!(operation, Operation::Add { .. } | Operation::Insert { .. }) && key_value::can_do(schema, operation)
+        match operation {
+            Operation::Insert { .. } => false,
+            Operation::Add { table, .. } => schema.tables[table].is_counter(),
+            // An answer to several keys does not say in a counter's value whose it is.
+            Operation::GetMany { table, .. } if schema.tables[table].is_counter() => false,
+            _ => key_value::can_do(schema, operation),
+        }
     }
 
     fn can_expire(&self, _: &Schema, ttl_s: u32) -> bool {

@@ -43,7 +43,7 @@ impl MongodbSession {
         let command = Command::new(0, |out| begin(out, verb, collection, &self.database));
         self.number = self.number.wrapping_add(1);
         command.write(self.exchange.begin(), self.number, write);
-        let names: Vec<Vec<u8>> = names.iter().map(|name| wire::name(name)).collect();
+        let names: Vec<_> = names.iter().map(|name| wire::name(name)).collect();
         let Self { exchange, fields, number, .. } = self;
         match exchange.ask(|bytes| awaited(bytes, *number, true, &names, fields)).await? {
             Answer::Error(error) => Err(refused(&error)),

@@ -10,7 +10,7 @@ use std::rc::Rc;
 use dbdyno_model::{Failure, Field, Kind, Operation, Row, RowBuffer, Session, Step, Table, Value};
 use dbdyno_net::Reactor;
 use dbdyno_wire::mongodb::{
-    self as wire, Answer, Command, Login, LoginStep, MORE_TO_COME, ServerMessage, array, document, int, text,
+    self as wire, Answer, Command, Login, LoginStep, MORE_TO_COME, Name, ServerMessage, array, document, int, text,
 };
 use dbdyno_wire::{Cell, Decoded, Malformed};
 
@@ -51,7 +51,7 @@ pub struct MongodbSession {
     /// One entry for each step.
     commands: Vec<Command>,
     /// The names of each table's columns.
-    names: Vec<Vec<Vec<u8>>>,
+    names: Vec<Vec<Name>>,
     /// "0", "1" …, for as many keys as a step asks for.
     places: Vec<String>,
     /// The number of the last request.
@@ -65,6 +65,11 @@ pub fn field_name(table: &Table, column: usize) -> &str {
     if column == 0 { "_id" } else { &table.columns[column].name }
 }
 
+fn name(table: &Table, column: usize) -> Name {
+    let name = wire::name(field_name(table, column));
+    if table.columns[column].kind == Kind::Double { name.in_double_precision() } else { name }
+}
+
 impl OpenStore for Mongodb {
     type Session = MongodbSession;
 
@@ -72,7 +77,7 @@ impl OpenStore for Mongodb {
         let mut exchange = self.endpoint.connect(event_loop(reactor)?).await?;
         self.log_in(&mut exchange).await.map_err(while_logging_in)?;
         let schema = SharedSchema::clone(&self.schema);
-        let names = |table: &Table| (0..table.columns.len()).map(|i| wire::name(field_name(table, i))).collect();
+        let names = |table: &Table| (0..table.columns.len()).map(|i| name(table, i)).collect();
         let most = schema
             .steps
             .iter()
@@ -159,6 +164,7 @@ fn begin(out: &mut Vec<u8>, verb: &str, collection: &str, database: &str) {
 fn put(out: &mut Vec<u8>, table: &Table, column: usize, value: Value<'_>) {
     let name = field_name(table, column);
     match value {
+        Value::Int(bits) if table.columns[column].kind == Kind::Double => wire::double(out, name, bits as u64),
         Value::Int(n) => int(out, name, n),
         // A text must be UTF-8.
         Value::Text(bytes) if matches!(table.columns[column].kind, Kind::Binary(_)) => wire::binary(out, name, bytes),
@@ -187,7 +193,7 @@ fn awaited(
     bytes: &[u8],
     number: u32,
     is_alone: bool,
-    names: &[Vec<u8>],
+    names: &[Name],
     fields: &mut Vec<Field>,
 ) -> Decoded<(Answer, usize)> {
     let mut at = 0;

@@ -124,8 +124,13 @@ impl MysqlSession {
         escape_into(&mut sql, comment);
         sql.push('\'');
         sql.push_str(&self.backends.partitions(&name).unwrap_or_else(|| table_options(table, Dialect::Mysql)));
-        self.query(&sql).await?;
-        Ok(())
+        match self.query(&sql).await {
+            Err(Failure::Server(message)) if message.contains("near 'JSON") => {
+                let from = "which came with MySQL 5.7 and MariaDB 10.2";
+                Err(Trouble::Refused(format!("this server has no type JSON, {from}: declare a varchar instead")))
+            }
+            made => Ok(made.map(drop)?),
+        }
     }
 
     /// Makes the secondary indexes that a table still lacks.

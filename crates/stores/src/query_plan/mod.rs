@@ -103,6 +103,7 @@ fn literal(kind: Kind, value: Value<'_>, dialect: Dialect) -> String {
     match value {
         Value::Null => "NULL".into(),
         Value::Int(_) if kind == Kind::DateTime && dialect != Dialect::Sqlite => format!("'{DATE}'"),
+        Value::Int(bits) if kind == Kind::Double => format!("{:e}", f64::from_bits(bits as u64)),
         Value::Int(n) => n.to_string(),
         Value::Text(text) => {
             let text = String::from_utf8_lossy(text).replace('\'', "''").replace('\0', " ");

@@ -235,17 +235,19 @@ impl Administration for RedisSession {
     }
 
     async fn sum(&mut self, table: usize, column: usize) -> Result<Option<i128>, Trouble> {
-        if !self.is_hash {
+        let of_table = &self.schema.tables[table];
+        if !(self.is_hash || of_table.is_counter() && column == 1) {
             return Ok(None);
         }
-        let name = self.schema.tables[table].columns[column].name.clone();
+        let (is_hash, name) = (self.is_hash, of_table.columns[column].name.clone());
         let mut sum = 0;
         for first in (1..=self.schema.rows).step_by(BATCH as usize) {
             let keys = first..(first + BATCH).min(self.schema.rows + 1);
             self.exchange.begin();
             for key in keys.clone() {
                 write_key(&self.prefixes[table], Value::Int(key as i64), &mut self.key);
-                whole_command(&mut self.exchange.request, &[b"HGET", &self.key, name.as_bytes()]);
+                let parts = [if is_hash { &b"HGET"[..] } else { b"GET" }, &self.key, name.as_bytes()];
+                whole_command(&mut self.exchange.request, if is_hash { &parts } else { &parts[..2] });
             }
             self.exchange.send().await?;
             for _ in keys {

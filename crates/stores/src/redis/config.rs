@@ -13,7 +13,7 @@ use crate::{Schema, key_value};
 #[derive(Clone, Copy, Debug, Default, Deserialize, PartialEq, Eq)]
 #[serde(rename_all = "kebab-case")]
 pub enum Layout {
-    /// A hash if the workload changes single columns, else a string.
+    /// A hash if the workload changes single columns of rows, else a string.
     #[default]
     Auto,
     String,
@@ -43,7 +43,10 @@ impl RedisConfig {
         match self.layout {
             Layout::Hash => true,
             Layout::String => false,
-            Layout::Auto => schema.steps.iter().any(|s| matches!(s.operation, Operation::Add { .. })),
+            Layout::Auto => schema.steps.iter().any(|step| match step.operation {
+                Operation::Add { table, .. } => !schema.tables[table].is_counter(),
+                _ => false,
+            }),
         }
     }
 }
@@ -56,7 +59,10 @@ impl StoreConfig for RedisConfig {
         match (self.layout, operation) {
             // A hash has no command that makes it only if there is none.
             (_, Operation::Insert { .. }) if self.is_hash(schema) => false,
-            (Layout::String, Operation::Add { .. }) | (Layout::Hash, Operation::GetMany { .. }) => false,
+            (Layout::String, Operation::Add { table, .. }) => schema.tables[table].is_counter(),
+            (Layout::Hash, Operation::GetMany { .. }) => false,
+            // A counter's value does not say whose it is.
+            (_, Operation::GetMany { table, .. }) if schema.tables[table].is_counter() => false,
             _ => key_value::can_do(schema, operation),
         }
     }

@@ -82,9 +82,14 @@ fn put_columns(out: &mut Vec<u8>, columns: &[(&str, CqlType)], keyed: bool) {
     }
 }
 
-/// Appends rows of so many columns, without a word about these; numbers have 4 bytes.
+/// Appends rows of so many columns, without a word about these.
 #[inline]
-pub fn write_rows<'a>(out: &mut Vec<u8>, stream: u16, columns: usize, cells: impl Iterator<Item = Param<'a>>) {
+pub fn write_rows<'a>(
+    out: &mut Vec<u8>,
+    stream: u16,
+    columns: usize,
+    cells: impl Iterator<Item = (CqlType, Param<'a>)>,
+) {
     put_answer(out, opcode::RESULT, stream, |out| {
         out.extend_from_slice(b"\0\0\0\x02");
         out.extend_from_slice(NO_METADATA);
@@ -92,8 +97,7 @@ pub fn write_rows<'a>(out: &mut Vec<u8>, stream: u16, columns: usize, cells: imp
         let count_at = out.len();
         out.extend_from_slice(&[0; 4]);
         let mut count = 0;
-        for cell in cells {
-            let kind = if matches!(cell, Param::Text(_)) { CqlType::Text } else { CqlType::Int };
+        for (kind, cell) in cells {
             kind.put(out, cell);
             count += 1;
         }

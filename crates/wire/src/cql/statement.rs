@@ -210,7 +210,7 @@ mod tests {
     fn rows_are_decoded_in_place_with_and_without_their_description() {
         let types = [CqlType::Int, CqlType::Text];
         let mut bytes = vec![1];
-        write_rows(&mut bytes, 0, 2, [Param::Int(7), Param::Text(b"abc")].into_iter());
+        write_rows(&mut bytes, 0, 2, [(CqlType::Int, Param::Int(7)), (CqlType::Text, Param::Text(b"abc"))].into_iter());
         let mut cells = vec![];
         let decoded = answer(&bytes, 1, &types, |cell| cells.push(cell));
         assert_eq!(decoded, Ok(Some((Answer::Rows(1), bytes.len()))));

@@ -12,6 +12,7 @@ const NULL: [u8; 4] = [0xff; 4];
 pub enum CqlType {
     Int,
     Bigint,
+    Double,
     Text,
     Inet,
     Uuid,
@@ -26,6 +27,7 @@ impl CqlType {
         Some(match number {
             0x0009 => (Self::Int, at),
             0x0002 => (Self::Bigint, at),
+            0x0007 => (Self::Double, at),
             // ascii, blob, varchar: all are bytes.
             0x0001 | 0x0003 | 0x000d => (Self::Text, at),
             0x0010 => (Self::Inet, at),
@@ -43,6 +45,7 @@ impl CqlType {
         match self {
             Self::Int => 0x0009,
             Self::Bigint => 0x0002,
+            Self::Double => 0x0007,
             Self::Uuid => 0x000c,
             Self::Inet => 0x0010,
             Self::Text | Self::Texts => 0x000d,
@@ -54,7 +57,7 @@ impl CqlType {
         let value = &bytes[start..end];
         Some(match self {
             Self::Int => Cell::Int(i64::from(i32::from_be_bytes(value.try_into().ok()?))),
-            Self::Bigint => Cell::Int(i64::from_be_bytes(value.try_into().ok()?)),
+            Self::Bigint | Self::Double => Cell::Int(i64::from_be_bytes(value.try_into().ok()?)),
             _ => Cell::Text { start, end },
         })
     }
@@ -64,6 +67,8 @@ impl CqlType {
         match (self, param) {
             (Self::Int, Param::Int(n)) => put_sized(out, &(n as i32).to_be_bytes()),
             (Self::Bigint, Param::Int(n)) => put_sized(out, &n.to_be_bytes()),
+            (Self::Double, Param::Int(n)) => put_sized(out, &(n as f64).to_be_bytes()),
+            (_, Param::Double(bits)) => put_sized(out, &bits.to_be_bytes()),
             (_, Param::Int(n)) => put_sized(out, n.to_string().as_bytes()),
             (_, Param::Text(text)) => put_sized(out, text),
             (_, Param::Null) => out.extend_from_slice(&NULL),
@@ -78,6 +83,7 @@ impl CqlType {
         Some(match self {
             Self::Int => i32::from_be_bytes(value.try_into().ok()?).to_string(),
             Self::Bigint => i64::from_be_bytes(value.try_into().ok()?).to_string(),
+            Self::Double => f64::from_be_bytes(value.try_into().ok()?).to_string(),
             Self::Text => text(value),
             Self::Uuid => value.iter().map(|byte| format!("{byte:02x}")).collect(),
             Self::Inet => match <[u8; 4]>::try_from(value) {

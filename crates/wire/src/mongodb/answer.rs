@@ -21,9 +21,39 @@ pub enum Answer {
     Error(ServerMessage),
 }
 
-/// A column's name as [`answer`] looks for it: with the zero byte that ends it.
-pub fn name(column: &str) -> Vec<u8> {
-    [column.as_bytes(), b"\0"].concat()
+/// A column as [`answer`] looks for it.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Name {
+    /// With the zero byte that ends it.
+    bytes: Vec<u8>,
+    is_double: bool,
+}
+
+impl Name {
+    /// The same column, whose numbers are read in double precision; without that only whole numbers are.
+    #[must_use]
+    pub fn in_double_precision(self) -> Self {
+        Self { is_double: true, ..self }
+    }
+
+    /// A whole number as this column has it.
+    #[inline]
+    fn read(&self, cell: Cell) -> Cell {
+        match cell {
+            Cell::Int(n) if self.is_double => Cell::Int((n as f64).to_bits() as i64),
+            cell => cell,
+        }
+    }
+
+    #[inline]
+    fn is(&self, name: &[u8]) -> bool {
+        self.bytes.split_last().is_some_and(|(_, of_column)| of_column == name)
+    }
+}
+
+/// The column of this name.
+pub fn name(column: &str) -> Name {
+    Name { bytes: [column.as_bytes(), b"\0"].concat(), is_double: false }
 }
 
 /// Decodes the answer that begins at `at`: to which number it is one, what it says, and where it ends. `values` is replaced by what `make`
@@ -35,7 +65,7 @@ pub fn name(column: &str) -> Vec<u8> {
 pub fn answer<T: Clone>(
     bytes: &[u8],
     at: usize,
-    names: &[Vec<u8>],
+    names: &[Name],
     values: &mut Vec<T>,
     make: impl Fn(Cell) -> T,
 ) -> Decoded<((u32, Answer), usize)> {
@@ -118,7 +148,7 @@ fn inner_error(bytes: &[u8], element: &Element<'_>) -> Result<Option<ServerMessa
 fn cursor<T: Clone>(
     bytes: &[u8],
     cursor: &Element<'_>,
-    names: &[Vec<u8>],
+    names: &[Name],
     values: &mut Vec<T>,
     make: &impl Fn(Cell) -> T,
 ) -> Result<u64, Malformed> {
@@ -143,20 +173,20 @@ fn cursor<T: Clone>(
 fn row<T: Clone>(
     bytes: &[u8],
     mut document: Elements,
-    names: &[Vec<u8>],
+    names: &[Name],
     values: &mut Vec<T>,
     make: &impl Fn(Cell) -> T,
 ) -> Result<(), Malformed> {
     let first = values.len();
     for name in names {
-        let Some(cell) = document.next_named(bytes, name) else { break };
-        values.push(make(cell));
+        let Some(cell) = document.next_named(bytes, &name.bytes) else { break };
+        values.push(make(name.read(cell)));
     }
     values.resize(first + names.len(), make(Cell::Null));
     while let Some(element) = document.next(bytes)? {
-        let column = names.iter().position(|name| name.split_last().is_some_and(|(_, name)| name == element.name));
-        if let Some(column) = column {
-            values[first + column] = make(element.cell(bytes));
+        if let Some(column) = names.iter().position(|name| name.is(element.name)) {
+            let is_double = names[column].is_double;
+            values[first + column] = make(if is_double { element.double(bytes) } else { element.cell(bytes) });
         }
     }
     Ok(())
@@ -164,7 +194,7 @@ fn row<T: Clone>(
 
 #[cfg(test)]
 mod tests {
-    use super::super::bson::{array, document, int, text};
+    use super::super::bson::{array, document, double, int, text};
     use super::super::message::answering;
     use super::*;
 
@@ -218,6 +248,20 @@ mod tests {
             (cells[0], &cells[2..]),
             (Cell::Int(1), &[Cell::Int(1 << 33), Cell::Int(8), Cell::Int(2), Cell::Null][..])
         );
+    }
+
+    #[test]
+    fn numbers_in_double_precision_are_their_bits() {
+        let (mut bytes, mut cells) = (vec![], vec![]);
+        let of = |number: f64| number.to_bits();
+        answering(&mut bytes, 3, |out| {
+            batch(out, &[&|out| double(out, "x", of(2.0)), &|out| double(out, "x", of(0.1)), &|out| int(out, "x", 7)]);
+        });
+        let names = [name("x").in_double_precision()];
+        answer(&bytes, 0, &names, &mut cells, |cell| cell).unwrap().unwrap();
+        assert_eq!(cells, [2.0, 0.1, 7.0].map(|number| Cell::Int(of(number) as i64)));
+        answer(&bytes, 0, &[name("x")], &mut cells, |cell| cell).unwrap().unwrap();
+        assert_eq!(cells, [Cell::Int(2), Cell::Null, Cell::Int(7)]);
     }
 
     #[test]

@@ -37,6 +37,12 @@ pub fn int(out: &mut Vec<u8>, name: &str, n: i64) {
     }
 }
 
+/// Appends a number in double precision, given by its bits.
+pub fn double(out: &mut Vec<u8>, name: &str, bits: u64) {
+    head(out, DOUBLE, name);
+    out.extend_from_slice(&bits.to_le_bytes());
+}
+
 /// Appends a text.
 #[inline]
 pub fn text(out: &mut Vec<u8>, name: &str, text: &[u8]) {
@@ -229,6 +235,15 @@ impl Element<'_> {
             BOOLEAN => Some(i64::from(bytes[self.value] != 0)),
             _ => None,
         }
+    }
+
+    /// The bits of a number of any type in double precision.
+    pub fn double(&self, bytes: &[u8]) -> Cell {
+        let bits = match self.kind {
+            DOUBLE => bytes[self.value..].first_chunk().copied().map(u64::from_le_bytes),
+            _ => self.number(bytes).map(|n| (n as f64).to_bits()),
+        };
+        bits.map_or(Cell::Null, |bits| Cell::Int(bits as i64))
     }
 
     /// The text, or the bytes of a binary value.

@@ -10,8 +10,8 @@ mod message;
 mod scram;
 mod server;
 
-pub use answer::{Answer, ServerMessage, answer, name};
-pub use bson::{array, binary, boolean, document, elements, int, text};
+pub use answer::{Answer, Name, ServerMessage, answer, name};
+pub use bson::{array, binary, boolean, document, double, elements, int, text};
 pub use login::{Login, LoginStep};
 pub use message::{Command, MORE_TO_COME, Message, message};
 pub use server::{Asked, Request, request, write_answer};

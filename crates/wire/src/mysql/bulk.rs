@@ -4,10 +4,12 @@ use super::Param;
 use super::packet::{Packet, ServerMessage, frame, ok_affected_rows, packet, put_lenenc, server_error};
 use super::statement::put_decimal;
 use crate::decimal::write_scaled;
+use crate::double::write_double;
 use crate::{Decoded, Malformed};
 
 const SEND_TYPES: u16 = 128;
 const TYPE_LONG: u8 = 0x03;
+const TYPE_DOUBLE: u8 = 0x05;
 /// Bytes without a character set: stored in a text column as they are. Text (0xfd) the server converts character by character from the
 /// connection's character set, which is a third of its work for a row.
 const TYPE_BLOB: u8 = 0xfc;
@@ -22,7 +24,20 @@ pub enum BulkType {
     Int32,
     Int64,
     Decimal,
+    Double,
     Text,
+}
+
+impl BulkType {
+    pub(super) fn code(self) -> u8 {
+        match self {
+            BulkType::Int32 => TYPE_LONG,
+            BulkType::Int64 => TYPE_LONGLONG,
+            BulkType::Decimal => TYPE_NEWDECIMAL,
+            BulkType::Double => TYPE_DOUBLE,
+            BulkType::Text => TYPE_BLOB,
+        }
+    }
 }
 
 /// Appends COM_STMT_BULK_EXECUTE; `rows` appends rows with [`bulk_row`], of parameters of these types.
@@ -37,13 +52,7 @@ pub fn bulk_execute(
         out.extend_from_slice(&id.to_le_bytes());
         out.extend_from_slice(&SEND_TYPES.to_le_bytes());
         for of in types {
-            let code = match of {
-                BulkType::Int32 => TYPE_LONG,
-                BulkType::Int64 => TYPE_LONGLONG,
-                BulkType::Decimal => TYPE_NEWDECIMAL,
-                BulkType::Text => TYPE_BLOB,
-            };
-            out.extend_from_slice(&[code, 0]);
+            out.extend_from_slice(&[of.code(), 0]);
         }
         rows(out);
     });
@@ -58,6 +67,7 @@ pub fn bulk_row<'a>(out: &mut Vec<u8>, values: impl Iterator<Item = (BulkType, P
             Param::Int(n) if of == BulkType::Int32 => out.extend_from_slice(&(n as i32).to_le_bytes()),
             Param::Int(n) => out.extend_from_slice(&n.to_le_bytes()),
             Param::Decimal { unscaled, scale } => put_decimal(out, unscaled, scale),
+            Param::Double(bits) => out.extend_from_slice(&bits.to_le_bytes()),
             Param::Text(text) => {
                 put_lenenc(out, text.len() as u64);
                 out.extend_from_slice(text);
@@ -77,6 +87,7 @@ pub fn load_line<'a>(out: &mut Vec<u8>, values: impl Iterator<Item = Param<'a>>)
         match value {
             Param::Int(n) => out.extend_from_slice(n.to_string().as_bytes()),
             Param::Decimal { unscaled, scale } => write_scaled(unscaled, scale, out),
+            Param::Double(bits) => write_double(bits, out),
             Param::Null => out.extend_from_slice(b"\\N"),
             Param::Text(text) => {
                 for &byte in text {

@@ -1,5 +1,6 @@
 //! Prepared statements and their answers, in the binary protocol.
 
+use super::bulk::BulkType;
 use super::packet::{Packet, ServerMessage, frame, lenenc, ok_affected_rows, packet, put_lenenc, server_error};
 use crate::calendar::digits;
 use crate::decimal::{read_scaled, write_scaled};
@@ -17,6 +18,7 @@ pub struct ColumnType {
 const TYPE_LONGLONG: u8 = 0x08;
 const TYPE_VAR_STRING: u8 = 0xfd;
 const TYPE_LONG: u8 = 0x03;
+const TYPE_DOUBLE: u8 = 0x05;
 const TYPE_NEWDECIMAL: u8 = 0xf6;
 /// TIMESTAMP, DATE, DATETIME.
 const TYPES_OF_DATES: [u8; 3] = [0x07, 0x0a, 0x0c];
@@ -77,6 +79,7 @@ pub fn execute<'a>(out: &mut Vec<u8>, id: u32, params: impl ExactSizeIterator<It
                 let code = match param {
                     Param::Int(_) => TYPE_LONGLONG,
                     Param::Decimal { .. } => TYPE_NEWDECIMAL,
+                    Param::Double(_) => TYPE_DOUBLE,
                     Param::Text(_) | Param::Null => TYPE_VAR_STRING,
                 };
                 out.extend_from_slice(&[code, 0]);
@@ -87,6 +90,7 @@ pub fn execute<'a>(out: &mut Vec<u8>, id: u32, params: impl ExactSizeIterator<It
                 Param::Int(n) => out.extend_from_slice(&n.to_le_bytes()),
                 Param::Text(text) => put_text(out, text),
                 Param::Decimal { unscaled, scale } => put_decimal(out, unscaled, scale),
+                Param::Double(bits) => out.extend_from_slice(&bits.to_le_bytes()),
                 Param::Null => out[nulls + i / 8] |= 1 << (i % 8),
             }
         }
@@ -257,7 +261,7 @@ fn binary_row(
                 cell(Cell::Int(if column.unsigned { i64::from(n as u32) } else { i64::from(n) }));
                 at += 4;
             }
-            TYPE_LONGLONG => {
+            TYPE_LONGLONG | TYPE_DOUBLE => {
                 cell(Cell::Int(i64::from_le_bytes(*bytes.get(at..)?.first_chunk()?)));
                 at += 8;
             }
@@ -298,28 +302,31 @@ fn date_time(bytes: &[u8]) -> Option<i64> {
     matches!(bytes.len(), 0 | 4 | 7 | 11).then(|| digits(date, [hour, minute, second]))
 }
 
-/// Appends the payload of a binary row (the server's side): integers as 4 bytes, and no NULL.
-pub fn write_binary_row<'a>(out: &mut Vec<u8>, cells: impl ExactSizeIterator<Item = Param<'a>>) {
+/// Appends the payload of a binary row (the server's side), without NULLs.
+pub fn write_binary_row<'a>(out: &mut Vec<u8>, cells: impl ExactSizeIterator<Item = (BulkType, Param<'a>)>) {
     out.push(0);
     let nulls = out.len() + (cells.len() + 9) / 8;
     out.resize(nulls, 0);
-    for cell in cells {
+    for (of, cell) in cells {
         match cell {
-            Param::Int(n) => out.extend_from_slice(&(n as i32).to_le_bytes()),
+            Param::Int(n) if of == BulkType::Int32 => out.extend_from_slice(&(n as i32).to_le_bytes()),
+            Param::Int(n) => out.extend_from_slice(&n.to_le_bytes()),
             Param::Text(text) => put_text(out, text),
             Param::Decimal { unscaled, scale } => put_decimal(out, unscaled, scale),
+            Param::Double(bits) => out.extend_from_slice(&bits.to_le_bytes()),
             Param::Null => out.push(0),
         }
     }
 }
 
-/// Appends the payload of a column definition (the server's side): a 4-byte integer or a string.
-pub fn write_definition(out: &mut Vec<u8>, name: &str, is_int: bool) {
+/// Appends the payload of a column definition (the server's side).
+pub fn write_definition(out: &mut Vec<u8>, name: &str, of: BulkType) {
     for text in ["def", "", "", "", name, name] {
         put_lenenc(out, text.len() as u64);
         out.extend_from_slice(text.as_bytes());
     }
-    out.extend_from_slice(&[0x0c, 45, 0, 0, 4, 0, 0, if is_int { TYPE_LONG } else { TYPE_VAR_STRING }, 0, 0, 0, 0, 0]);
+    let code = if of == BulkType::Text { TYPE_VAR_STRING } else { of.code() };
+    out.extend_from_slice(&[0x0c, 45, 0, 0, 4, 0, 0, code, 0, 0, 0, 0, 0]);
 }
 
 #[cfg(test)]
@@ -331,8 +338,8 @@ mod tests {
     const EOF: &[u8] = b"\x05\x00\x00\x09\xfe\x00\x00\x02\x00";
 
     fn definitions_packets(out: &mut Vec<u8>, dialect: Dialect) {
-        frame(out, 2, |out| write_definition(out, "id", true));
-        frame(out, 3, |out| write_definition(out, "c", false));
+        frame(out, 2, |out| write_definition(out, "id", BulkType::Int32));
+        frame(out, 3, |out| write_definition(out, "c", BulkType::Text));
         if !dialect.deprecate_eof {
             out.extend_from_slice(EOF);
         }
@@ -375,11 +382,35 @@ mod tests {
     }
 
     #[test]
+    fn wide_numbers_and_those_in_double_precision() {
+        let kinds = [BulkType::Int64, BulkType::Double];
+        let columns: Vec<ColumnType> =
+            [TYPE_LONGLONG, TYPE_DOUBLE].map(|code| ColumnType { code, unsigned: false, scale: 0 }).to_vec();
+        for (of, column) in kinds.iter().zip(&columns) {
+            let mut payload = Vec::new();
+            write_definition(&mut payload, "x", *of);
+            assert_eq!(definition(&payload), Some(*column));
+        }
+        let bits = 0.1f64.to_bits();
+        let mut row = Vec::new();
+        write_binary_row(
+            &mut row,
+            kinds.into_iter().zip([Param::Int(1 << 40), Param::Double(bits)]).collect::<Vec<_>>().into_iter(),
+        );
+        let mut cells = vec![];
+        binary_row(&row, 0, row.len(), &columns, &mut |cell| cells.push(cell)).unwrap();
+        assert_eq!(cells, [Cell::Int(1 << 40), Cell::Int(bits as i64)]);
+        let mut executed = Vec::new();
+        execute(&mut executed, 7, [Param::Double(bits)].into_iter(), true);
+        assert_eq!(executed[16..], [&[TYPE_DOUBLE, 0][..], &bits.to_le_bytes()].concat());
+    }
+
+    #[test]
     fn a_prepared_statement_in_both_dialects() {
         for dialect in [MODERN, OLD] {
             let mut bytes = Vec::new();
             frame(&mut bytes, 1, |out| out.extend_from_slice(b"\x00\x09\x00\x00\x00\x02\x00\x01\x00\x00\x00\x00"));
-            frame(&mut bytes, 2, |out| write_definition(out, "?", true));
+            frame(&mut bytes, 2, |out| write_definition(out, "?", BulkType::Int32));
             if !dialect.deprecate_eof {
                 bytes.extend_from_slice(EOF);
             }
@@ -398,7 +429,7 @@ mod tests {
         if !dialect.cached_metadata {
             definitions_packets(&mut bytes, dialect);
         }
-        let row = [Param::Int(-5), Param::Text(b"hello")];
+        let row = [(BulkType::Int32, Param::Int(-5)), (BulkType::Text, Param::Text(b"hello"))];
         frame(&mut bytes, 4, |out| write_binary_row(out, row.into_iter()));
         bytes.extend_from_slice(EOF);
         bytes

@@ -3,6 +3,7 @@
 use super::packet::{Packet, ServerMessage, frame, lenenc, ok_affected_rows, packet, put_lenenc, server_error};
 use super::statement::{Answer, Dialect, command, put_decimal as put_scaled, skip_header};
 use crate::decimal::write_scaled;
+use crate::double::write_double;
 use crate::{Cell, Decoded, Malformed, Param, TextKind, TextRows, put_decimal};
 
 const COM_QUIT: u8 = 0x01;
@@ -42,6 +43,7 @@ pub fn literal(value: Param<'_>, out: &mut Vec<u8>) {
             put_decimal(out, n.unsigned_abs() as usize);
         }
         Param::Decimal { unscaled, scale } => write_scaled(unscaled, scale, out),
+        Param::Double(bits) => write_double(bits, out),
         Param::Null => out.extend_from_slice(b"NULL"),
         Param::Text(text) => quote(text, out),
     }
@@ -153,6 +155,12 @@ pub fn write_text_row<'a>(out: &mut Vec<u8>, cells: impl Iterator<Item = Param<'
         match cell {
             Param::Int(n) => put_scaled(out, n, 0),
             Param::Decimal { unscaled, scale } => put_scaled(out, unscaled, scale),
+            Param::Double(bits) => {
+                let at = out.len();
+                out.push(0);
+                write_double(bits, out);
+                out[at] = (out.len() - at - 1) as u8;
+            }
             Param::Null => out.push(NULL),
             Param::Text(text) => {
                 put_lenenc(out, text.len() as u64);
@@ -164,6 +172,7 @@ pub fn write_text_row<'a>(out: &mut Vec<u8>, cells: impl Iterator<Item = Param<'
 
 #[cfg(test)]
 mod tests {
+    use super::super::bulk::BulkType;
     use super::super::statement::write_definition;
     use super::*;
 
@@ -182,8 +191,8 @@ mod tests {
     fn answer() -> Vec<u8> {
         let mut bytes = Vec::new();
         frame(&mut bytes, 1, |out| out.extend_from_slice(b"\x02"));
-        frame(&mut bytes, 2, |out| write_definition(out, "id", true));
-        frame(&mut bytes, 3, |out| write_definition(out, "c", false));
+        frame(&mut bytes, 2, |out| write_definition(out, "id", BulkType::Int32));
+        frame(&mut bytes, 3, |out| write_definition(out, "c", BulkType::Text));
         bytes.extend_from_slice(EOF);
         frame(&mut bytes, 5, |out| out.extend_from_slice(b"\x0212\xfb"));
         frame(&mut bytes, 6, |out| write_text_row(out, [Param::Int(-3), Param::Text(b"abc")].into_iter()));

@@ -11,6 +11,8 @@ const BIND: u8 = b'B';
 const ALL_BINARY: &[u8] = b"\0\x01\0\x01";
 /// Execute the unnamed portal, all rows.
 const EXECUTE: &[u8] = b"E\0\0\0\x09\0\0\0\0\0";
+/// `jsonb_send` writes the text of a document in this version, the only one.
+const JSONB_VERSION: u8 = 1;
 /// In the place of a length.
 const NULL: [u8; 4] = [0xff; 4];
 const SYNC: &[u8] = b"S\0\0\0\x04";
@@ -23,8 +25,11 @@ pub enum ScalarType {
     Int8,
     /// A decimal number, read at this scale.
     Numeric(u8),
+    Float8,
     Timestamp,
     Text,
+    /// A document that the server takes apart: a byte with the format's version, and its text.
+    Jsonb,
 }
 
 impl ScalarType {
@@ -36,8 +41,10 @@ impl ScalarType {
             23 => Some(Self::Int4),
             // bytea too: in the binary format it is its bytes, as text is.
             17 | 25 | 1042 | 1043 => Some(Self::Text),
+            701 => Some(Self::Float8),
             1114 => Some(Self::Timestamp),
             1700 => Some(Self::Numeric(0)),
+            3802 => Some(Self::Jsonb),
             _ => None,
         }
     }
@@ -49,8 +56,10 @@ impl ScalarType {
             Self::Int2 => 21,
             Self::Int4 => 23,
             Self::Text => 25,
+            Self::Float8 => 701,
             Self::Timestamp => 1114,
             Self::Numeric(_) => 1700,
+            Self::Jsonb => 3802,
         }
     }
 
@@ -60,10 +69,11 @@ impl ScalarType {
         Some(match self {
             Self::Int4 => Cell::Int(i64::from(i32::from_be_bytes(value.try_into().ok()?))),
             Self::Text => Cell::Text { start, end },
-            Self::Int8 => Cell::Int(i64::from_be_bytes(value.try_into().ok()?)),
+            Self::Int8 | Self::Float8 => Cell::Int(i64::from_be_bytes(value.try_into().ok()?)),
             Self::Int2 => Cell::Int(i64::from(i16::from_be_bytes(value.try_into().ok()?))),
             Self::Numeric(scale) => Cell::Int(read_numeric(value, scale)?),
             Self::Timestamp => Cell::Int(read_timestamp(value)?),
+            Self::Jsonb => (value.first() == Some(&JSONB_VERSION)).then_some(Cell::Text { start: start + 1, end })?,
         })
     }
 
@@ -74,10 +84,18 @@ impl ScalarType {
             (Self::Int8, Param::Int(n)) => put_sized(out, &n.to_be_bytes()),
             (Self::Int2, Param::Int(n)) => put_sized(out, &(n as i16).to_be_bytes()),
             (Self::Text, Param::Int(n)) => put_sized(out, n.to_string().as_bytes()),
+            (Self::Jsonb, Param::Text(text)) => {
+                out.extend_from_slice(&(text.len() as u32 + 1).to_be_bytes());
+                out.push(JSONB_VERSION);
+                out.extend_from_slice(text);
+            }
             (_, Param::Text(text)) => put_sized(out, text),
             (_, Param::Null) => out.extend_from_slice(&NULL),
             (Self::Timestamp, Param::Int(digits)) => put_timestamp(out, digits),
             (Self::Numeric(_), Param::Int(n)) => put_numeric(out, n, 0),
+            (Self::Float8, Param::Int(n)) => put_sized(out, &(n as f64).to_be_bytes()),
+            (Self::Jsonb, Param::Int(n)) => put_sized(out, format!("\u{1}{n}").as_bytes()),
+            (_, Param::Double(bits)) => put_sized(out, &bits.to_be_bytes()),
             (_, Param::Decimal { unscaled, scale }) => put_numeric(out, unscaled, scale),
         }
     }

@@ -69,6 +69,7 @@ enum Generator {
     VersionedLetters,
     Characters,
     Bytes,
+    Document,
 }
 
 #[derive(Clone, Debug, Deserialize)]
@@ -186,6 +187,7 @@ fn kind(text: &str) -> Result<Kind, String> {
         ("smallint", []) => Ok(Kind::SmallInt),
         ("int", []) => Ok(Kind::Int),
         ("bigint", []) => Ok(Kind::BigInt),
+        ("double", []) => Ok(Kind::Double),
         ("datetime", []) => Ok(Kind::DateTime),
         ("decimal", &[digits, scale]) if digits <= 18 && scale <= digits => {
             Ok(Kind::Decimal(digits as u8, scale as u8))
@@ -194,8 +196,9 @@ fn kind(text: &str) -> Result<Kind, String> {
         ("varchar", &[width]) if width > 0 => Ok(Kind::Varchar(width)),
         ("unicode", &[width]) if width > 0 => Ok(Kind::Unicode(width)),
         ("binary", &[width]) if width > 0 => Ok(Kind::Binary(width.into())),
+        ("json", &[width]) if width > 0 => Ok(Kind::Json(width)),
         _ => Err(format!(
-            "unknown kind {text:?}: use tinyint, smallint, int, bigint, decimal(digits,scale), datetime, char(n), varchar(n), unicode(n), binary(n)"
+            "unknown kind {text:?}: use tinyint, smallint, int, bigint, decimal(digits,scale), double, datetime, char(n), varchar(n), unicode(n), binary(n), json(n)"
         )),
     }
 }
@@ -221,9 +224,11 @@ impl ColumnPlan {
             Generator::Key => Source::Key,
             Generator::Counter => Source::Counter,
             Generator::Version => Source::Version,
+            &Generator::Number { below } if below > 0 && kind == Kind::Double => Source::Fraction { salt, below },
             &Generator::Number { below } if below > 0 => Source::Number { salt, below },
             Generator::Number { .. } => return Err(format!("the numbers of {} are below 0", self.name)),
             &Generator::Linear { first, step } if kind == Kind::DateTime => Source::Moments { first, step },
+            &Generator::Linear { first, step } if kind == Kind::Double => Source::Doubles { first, step },
             &Generator::Linear { first, step } => Source::Linear { first, step },
             Generator::Padded { pad } => Source::Padded(pad.bytes().next().unwrap_or(b'x')),
             Generator::Email => Source::Email,
@@ -232,6 +237,7 @@ impl ColumnPlan {
             Generator::VersionedLetters => Source::VersionedLetters { salt },
             Generator::Characters => Source::Characters { salt },
             Generator::Bytes => Source::Bytes { salt },
+            Generator::Document => Source::Document { salt },
         };
         if !source.makes(kind) {
             return Err(format!("the generator of {} cannot make values of the kind {}", self.name, self.kind));
@@ -248,12 +254,12 @@ impl ColumnPlan {
             matches!(column.source, Source::Padded(_) | Source::Letters { .. } | Source::VersionedLetters { .. });
         let is_sizable = match column.kind {
             Kind::Varchar(_) => is_text,
-            Kind::Binary(_) => true,
+            Kind::Binary(_) | Kind::Json(_) => true,
             _ => false,
         };
         if !is_sizable {
             return Err(format!(
-                "only letters and padded numbers in a varchar, and bytes, take a size, so {} takes none",
+                "only letters and padded numbers in a varchar, bytes and documents take a size, so {} takes none",
                 self.name
             ));
         }
@@ -321,8 +327,11 @@ mod tests {
         assert_eq!(kind("decimal(12, 2)"), Ok(Kind::Decimal(12, 2)));
         assert_eq!(kind("varchar(40)"), Ok(Kind::Varchar(40)));
         assert_eq!(kind("datetime"), Ok(Kind::DateTime));
+        assert_eq!((kind("double"), kind("json(80)")), (Ok(Kind::Double), Ok(Kind::Json(80))));
         assert_eq!((kind("unicode(9)"), kind("binary(300)")), (Ok(Kind::Unicode(9)), Ok(Kind::Binary(300))));
-        for wrong in ["integer", "varchar", "varchar(0)", "int(4)", "decimal(2,4)", "datetime(3)", "binary"] {
+        for wrong in
+            ["integer", "varchar", "varchar(0)", "int(4)", "decimal(2,4)", "datetime(3)", "binary", "json", "double(3)"]
+        {
             assert!(kind(wrong).unwrap_err().contains(wrong), "{wrong}");
         }
     }

@@ -354,11 +354,17 @@ mod tests {
         columns[1] = json!({"name": "at", "kind": "datetime", "generator": "linear", "first": 0, "step": 86_400});
         columns.push(json!({"name": "blob", "kind": "binary(90)", "generator": "bytes", "size": 50}));
         columns.push(json!({"name": "any", "kind": "unicode(9)", "generator": "characters"}));
+        columns.push(json!({"name": "doc", "kind": "json(60)", "generator": "document", "size": 44}));
+        columns.push(json!({"name": "part", "kind": "double", "generator": "number", "below": 3}));
+        columns.push(json!({"name": "line", "kind": "double", "generator": "linear", "first": 2, "step": -3}));
         let table = &Declared::new(100, &declaration, None).unwrap().tables[0];
         let mut row = RowBuffer::default();
         table.generate(32, 0, &mut row);
         let size = |column| if let Value::Text(text) = row.row().value(column) { text.len() } else { 0 };
         assert_eq!((row.row().value(1), size(5), size(6)), (Value::Int(19_700_201_000_000), 50, 21));
+        let double =
+            |column| if let Value::Int(bits) = row.row().value(column) { f64::from_bits(bits as u64) } else { -1.0 };
+        assert!(size(7) == 44 && (0.0..3.0).contains(&double(8)) && double(9).to_bits() == (-91.0f64).to_bits());
         assert_eq!(table.check(row.row(), 32, &mut vec![]), Ok(()));
     }
 

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 
 from dbdyno.errors import UserError
 from dbdyno.experiment.system_spec import SystemSpec
-from dbdyno.experiment.workloads import FIND_UNIQUE, GET, GET_ELSEWHERE, UPDATE
+from dbdyno.experiment.workloads import FIND_UNIQUE, GET, GET_ELSEWHERE, INCREMENT, UPDATE
 from dbdyno.systems.base import Durability, Launch, NamedProcess, System
 from dbdyno.systems.memcached.memcached import MemcachedServer
 from dbdyno.systems.probe import Probe
@@ -148,6 +148,7 @@ class CacheAside(Fronted):
                 f"{spec.label}: cache-aside takes a cache and a store, e.g. cache-aside(memcached, mariadb)"
             )
         super().__init__(spec, parts[:1], parts[1])
+        self.operations = self.operations | ({INCREMENT} & self.store.operations)
         (self.cache,) = self.caches
         if not isinstance(self.cache, MemcachedServer | RedisServer):
             raise UserError(f"{spec.label}: '{self.cache.name}' cannot be the cache; memcached and redis can")

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import TYPE_CHECKING, ClassVar
 
-from dbdyno.experiment.workloads import ADD, DELETE, FIND_UNIQUE, GET, GET_MANY, INSERT, PUT, SUM, UPDATE
+from dbdyno.experiment.workloads import ADD, DELETE, FIND_UNIQUE, GET, GET_MANY, INCREMENT, INSERT, PUT, SUM, UPDATE
 from dbdyno.systems.base import Durability
 from dbdyno.systems.embedded.embedded import Embedded
 
@@ -19,7 +19,7 @@ class Engine(Embedded):
     levels: the durability class of each value of `sync`.
     """
 
-    operations = frozenset((GET, GET_MANY, UPDATE, ADD, INSERT, FIND_UNIQUE, SUM, PUT, DELETE))
+    operations = frozenset((GET, GET_MANY, UPDATE, ADD, INCREMENT, INSERT, FIND_UNIQUE, SUM, PUT, DELETE))
     levels: ClassVar[dict[str, str]]
     levers: Mapping[str, str] = {"commit": "sync=none"}
 

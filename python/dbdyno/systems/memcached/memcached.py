@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any, ClassVar
 
 from dbdyno.errors import UserError, did_you_mean
 from dbdyno.experiment.system_spec import SystemSpec
-from dbdyno.experiment.workloads import DELETE, EXPIRE, FIND_UNIQUE, GET, GET_MANY, PUT, UPDATE
+from dbdyno.experiment.workloads import DELETE, EXPIRE, FIND_UNIQUE, GET, GET_MANY, INCREMENT, PUT, UPDATE
 from dbdyno.later import LaterModule
 from dbdyno.systems.actions import OUTAGES
 from dbdyno.systems.answers import Answer
@@ -82,7 +82,7 @@ class MemcachedServer(Server):
     """A server of the memcached protocol. cache: True in front of a store."""
 
     protocol: ClassVar[str] = "memcached"
-    operations = frozenset((GET, GET_MANY, UPDATE, FIND_UNIQUE, PUT, DELETE, EXPIRE))
+    operations = frozenset((GET, GET_MANY, UPDATE, INCREMENT, FIND_UNIQUE, PUT, DELETE, EXPIRE))
     libraries: ClassVar[tuple[str, ...]] = ("pymemcache",)
     cache = False
     pipelines = True

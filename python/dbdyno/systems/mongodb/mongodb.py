@@ -17,6 +17,7 @@ from dbdyno.experiment.workloads import (
     FIND_UNIQUE,
     GET,
     GET_MANY,
+    INCREMENT,
     INSERT,
     PUT,
     SCAN,
@@ -50,7 +51,9 @@ class MongoServer(Server):
     auth_database: the one that knows the user. writes: the values of `write`, the default first.
     """
 
-    operations = frozenset((GET, GET_MANY, UPDATE, ADD, INSERT, FIND_UNIQUE, FIND_SECONDARY, SUM, PUT, DELETE, SCAN))
+    operations = frozenset(
+        (*(GET, GET_MANY, UPDATE, ADD, INCREMENT, INSERT, FIND_UNIQUE, FIND_SECONDARY, SUM), *(PUT, DELETE, SCAN))
+    )
     driver_errors = (NoAnswer,)
     auth_database = "admin"
     writes: ClassVar[tuple[str, ...]] = WRITES

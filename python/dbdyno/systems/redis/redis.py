@@ -11,7 +11,19 @@ from typing import TYPE_CHECKING, Any, ClassVar
 from dbdyno.errors import UserError
 from dbdyno.experiment.password import VARIABLE as PASSWORD_VARIABLE
 from dbdyno.experiment.system_spec import SystemSpec
-from dbdyno.experiment.workloads import ADD, DELETE, EXPIRE, FIND_UNIQUE, GET, GET_MANY, INSERT, PUT, SUM, UPDATE
+from dbdyno.experiment.workloads import (
+    ADD,
+    DELETE,
+    EXPIRE,
+    FIND_UNIQUE,
+    GET,
+    GET_MANY,
+    INCREMENT,
+    INSERT,
+    PUT,
+    SUM,
+    UPDATE,
+)
 from dbdyno.later import LaterModule
 from dbdyno.systems.actions import OUTAGES
 from dbdyno.systems.answers import Answer
@@ -80,7 +92,7 @@ class RedisServer(Server):
     """A server of the Redis protocol. Setting of its clients: `layout`."""
 
     protocol: ClassVar[str] = "Redis"
-    operations = frozenset((GET, GET_MANY, UPDATE, ADD, INSERT, FIND_UNIQUE, SUM, PUT, DELETE, EXPIRE))
+    operations = frozenset((GET, GET_MANY, UPDATE, ADD, INCREMENT, INSERT, FIND_UNIQUE, SUM, PUT, DELETE, EXPIRE))
     libraries: ClassVar[tuple[str, ...]] = ("redis-py",)
     driver_modules = ("redis",)
     pipelines = True
