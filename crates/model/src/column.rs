@@ -405,8 +405,8 @@ fn write_letters(seed: u64, width: usize, out: &mut Vec<u8>) {
     out.truncate(end);
 }
 
-/// Appends a document of so many bytes, `{"id": 7, "text": "…"}`, or more if its key needs more. Stores that take documents apart
-/// (MySQL, and PostgreSQL's `jsonb`) write just this: shorter keys first, a space behind colon and comma.
+/// Appends a document of so many bytes, `{"id": 7, "text": "…"}`, or more if its key needs more. Stores that take documents apart write
+/// just this: shorter keys first, a space behind colon and comma.
 fn write_document(key: u64, seed: u64, width: usize, out: &mut Vec<u8>) {
     const END: &[u8] = b"\"}";
     let end = out.len() + width;

@@ -11,18 +11,25 @@ const TIDB_COLUMNS: usize = 5;
 /// Select types that every plain statement has.
 const PLAIN: [&str; 4] = ["SIMPLE", "PRIMARY", "UPDATE", "DELETE"];
 
-/// Returns a line for each table of the plan, in the order of the join; none if the answer has another form.
+/// Of what a statement writes without reading it, which MySQL 5.7 and later list as a table, and others as none.
+const WRITTEN: [&str; 2] = ["INSERT", "REPLACE"];
+const NOTHING_READ: &str = "No tables used";
+
+/// Returns a line for each table that the plan reads, in the order of the join; none if the answer has another form.
 pub fn steps(rows: &TextRows) -> Vec<String> {
     match rows.first().map_or(0, Vec::len) {
         TIDB_COLUMNS => rows.iter().map(|row| operator(row)).collect(),
-        n if n == NARROW.0 => rows.iter().map(|row| line(row, NARROW.1)).collect(),
-        n if n == WIDE.0 => rows.iter().map(|row| line(row, WIDE.1)).collect(),
+        n if n == NARROW.0 => rows.iter().filter_map(|row| line(row, NARROW.1)).collect(),
+        n if n == WIDE.0 => rows.iter().filter_map(|row| line(row, WIDE.1)).collect(),
         _ => vec![],
     }
 }
 
-fn line(row: &[Option<String>], columns: [usize; 5]) -> String {
+fn line(row: &[Option<String>], columns: [usize; 5]) -> Option<String> {
     let [select, table, access, key, extra] = columns.map(|i| row[i].as_deref());
+    if select.is_some_and(|select| WRITTEN.contains(&select)) || extra == Some(NOTHING_READ) {
+        return None;
+    }
     // The conditions are part of the statement, so they say nothing of its plan.
     let remarks = extra.unwrap_or_default().split(';').map(str::trim);
     let remarks: Vec<&str> =
@@ -35,7 +42,7 @@ fn line(row: &[Option<String>], columns: [usize; 5]) -> String {
     };
     let key = key.map(|key| format!(" by {key}")).unwrap_or_default();
     let remarks = if remarks.is_empty() { String::new() } else { format!(" ({})", remarks.join(", ")) };
-    format!("{}{access}{key}{remarks}", select.unwrap_or_default())
+    Some(format!("{}{access}{key}{remarks}", select.unwrap_or_default()))
 }
 
 /// An operator of TiDB's plan without its number, which differs from one statement to the next.
@@ -73,6 +80,15 @@ mod tests {
         assert_eq!(steps(&rows(&join)), ["a: index by x (Using index)", "derived b: eq_ref by PRIMARY"]);
         let none = "1|SIMPLE|NULL|NULL|NULL|NULL|NULL|NULL|NULL|no matching row in const table";
         assert_eq!(steps(&rows(&[none])), ["no table (no matching row in const table)"]);
+    }
+
+    #[test]
+    fn what_is_only_written_has_no_plan_in_any_version() {
+        let narrow = "1|SIMPLE|NULL|NULL|NULL|NULL|NULL|NULL|NULL|No tables used";
+        let wide = "1|INSERT|dbdyno_bm|NULL|ALL|NULL|NULL|NULL|NULL|NULL|NULL|NULL";
+        assert!(steps(&rows(&[narrow])).is_empty() && steps(&rows(&[wide])).is_empty());
+        let copied = "1|SIMPLE|b|NULL|ALL|NULL|NULL|NULL|NULL|9|100.00|NULL";
+        assert_eq!(steps(&rows(&[wide, copied])), ["b: ALL"]);
     }
 
     #[test]
