@@ -63,8 +63,8 @@ def _versions(axes: Any, run: Mapping[str, Any]) -> None:
         for product, versions in groupby(points, key=lambda point: point[0].partition("@")[0]):
             # No line leads from one product to another.
             _, at, values, down, up = zip(*versions, strict=True)
-            shown = label if product == systems[0].partition("@")[0] else None
-            axes.errorbar(at, values, yerr=[down, up], label=shown, **style)
+            legend = label if product == systems[0].partition("@")[0] else None
+            axes.errorbar(at, values, yerr=[down, up], label=legend, **style)
     axes.set_xticks(range(len(systems)), systems)
     axes.set(ylabel=f"throughput relative to {systems[0]}", ylim=(0, None))
 

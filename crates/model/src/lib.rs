@@ -15,9 +15,10 @@ mod sizes;
 mod statement;
 mod step;
 mod table;
+mod texts;
 
 pub use choices::{Choices, mix};
-pub use column::{Column, Kind, Source, write_decimal};
+pub use column::{Column, Kind, Source};
 pub use dialect::{Dialect, Variant, variant};
 pub use encoding::{decode_row, encode_row};
 pub use failure::{Failed, Failure};
@@ -28,3 +29,4 @@ pub use sizes::Sizes;
 pub use statement::Statement;
 pub use step::{Operation, Step};
 pub use table::{Difference, Index, Table};
+pub use texts::write_decimal;

@@ -1,5 +1,5 @@
 //! Rows that a cache keeps as one value each: from the row to its value, and from the answer to a `get` to the row, singly and several at
-//! once. A counter's value is its number in words, which a server can count up; its key is that it was asked for.
+//! once. A counter's value is its number in words, which a server can count up; its key is that of the request.
 
 use dbdyno_model::{Failure, Field, Row, Table, Value, decode_row, encode_row};
 use dbdyno_wire::Decoded;

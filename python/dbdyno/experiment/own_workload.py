@@ -202,7 +202,7 @@ class Table(_Strict):
 
     @property
     def is_counter(self) -> bool:
-        """Whether a row is its key and a number that is counted up, which a cache can do with the number alone."""
+        """True if a row is its key and a number that is counted up, which a cache can do with the number alone."""
         return [column.generator for column in self.columns] == ["key", "counter"] and not self.indexes
 
     def column(self, name: str) -> Column:

@@ -11,7 +11,7 @@ const TIDB_COLUMNS: usize = 5;
 /// Select types that every plain statement has.
 const PLAIN: [&str; 4] = ["SIMPLE", "PRIMARY", "UPDATE", "DELETE"];
 
-/// Of what a statement writes without reading it, which MySQL 5.7 and later list as a table, and others as none.
+/// The select types of what a statement writes without reading it, which MySQL 5.7 and later list as a table, and others as none.
 const WRITTEN: [&str; 2] = ["INSERT", "REPLACE"];
 const NOTHING_READ: &str = "No tables used";
 

@@ -198,7 +198,8 @@ fn kind(text: &str) -> Result<Kind, String> {
         ("binary", &[width]) if width > 0 => Ok(Kind::Binary(width.into())),
         ("json", &[width]) if width > 0 => Ok(Kind::Json(width)),
         _ => Err(format!(
-            "unknown kind {text:?}: use tinyint, smallint, int, bigint, decimal(digits,scale), double, datetime, char(n), varchar(n), unicode(n), binary(n), json(n)"
+            "unknown kind {text:?}: use tinyint, smallint, int, bigint, decimal(digits,scale), double, datetime, char(n), \
+             varchar(n), unicode(n), binary(n), json(n)"
         )),
     }
 }
