@@ -39,8 +39,9 @@ pub fn decode(
 fn decode_counter(key: i64, value: &[u8], fields: &mut Vec<Field>) -> bool {
     fields.clear();
     let number = std::str::from_utf8(value).ok().and_then(|digits| digits.trim_end().parse().ok());
-    fields.extend(number.map(|number| [Field::Int(key), Field::Int(number)]).into_iter().flatten());
-    number.is_some()
+    let Some(number) = number else { return false };
+    fields.extend([Field::Int(key), Field::Int(number)]);
+    true
 }
 
 #[inline]

@@ -6,8 +6,8 @@ pub fn read_double(text: &[u8]) -> Option<i64> {
     Some(number.to_bits() as i64)
 }
 
-/// Appends a number in words, so short that it is read back as the same. With its exponent, for without one SQL takes it for a decimal
-/// number, which has only so many digits behind the point.
+/// Appends a number in words, so short that it is read back as the same. It has an exponent: SQL takes one without for a decimal number,
+/// which has only so many digits behind the point.
 pub fn write_double(bits: u64, out: &mut Vec<u8>) {
     out.extend_from_slice(format!("{:e}", f64::from_bits(bits)).as_bytes());
 }
