@@ -136,7 +136,7 @@ impl Client {
     }
 
     /// Runs one transaction that was due at the first of two times and began at the second, and returns when it ended: when its last
-    /// operation did.
+    /// operation did, or if that failed, when it was rolled back.
     #[inline]
     async fn transaction(&mut self, trial: &Trial, group: &Group, step: u64, times: [u64; 2]) -> u64 {
         let [scheduled_ns, begun_ns] = times;
@@ -199,12 +199,12 @@ impl Client {
                 self.lose(&failure, now);
             }
             let is_tried_again = std::mem::take(&mut self.is_conflict) && self.session.is_some();
+            (self.due_ns, self.begun_ns) = (now, now);
             if !is_tried_again {
                 self.retries = 0;
                 return Err(Failed);
             }
             self.retries += 1;
-            (self.due_ns, self.begun_ns) = (now, now);
             *choices = self.choices.at(choices.step);
             if workload.transaction(self, choices).await.is_ok() {
                 self.retries = 0;

@@ -26,6 +26,10 @@ const PAYMENT: i64 = 500;
 /// A check that is not covered costs so much more.
 const PENALTY: i64 = 100;
 
+/// More than an account ever has, in cents, where no transaction's change is lost. Where a store lets two move the same
+/// money, debts and credits would double each time until they are too large for their column.
+const MOST_MOVED: i64 = 10_000_000_000;
+
 const NAME_WIDTH: usize = 20;
 
 const ACCOUNT: usize = 0;
@@ -184,8 +188,9 @@ async fn send_payment<O: Operations>(operations: &mut O, [from, to]: [u64; 2]) -
 async fn amalgamate<O: Operations>(operations: &mut O, [from, to]: [u64; 2]) -> Result<bool, Failed> {
     find(operations, from).await?;
     find(operations, to).await?;
-    let savings = balance(operations, GET_SAVINGS, from).await?;
-    let checking = balance(operations, GET_CHECKING, from).await?;
+    let moved = |cents: i64| cents.clamp(-MOST_MOVED, MOST_MOVED);
+    let savings = moved(balance(operations, GET_SAVINGS, from).await?);
+    let checking = moved(balance(operations, GET_CHECKING, from).await?);
     operations.add(ADD_SAVINGS, from, -savings).await?;
     operations.add(ADD_CHECKING, from, -checking).await?;
     operations.add(ADD_CHECKING, to, savings + checking).await?;
@@ -367,6 +372,14 @@ mod tests {
         assert_eq!(change(Transaction::WriteCheck, 0).0, -2000 * (CHECK + PENALTY));
         let (_, bank) = change(Transaction::Amalgamate, 500);
         assert!(bank.balances.iter().filter(|((table, _), _)| *table == SAVINGS).any(|(_, &cents)| cents == 0));
+    }
+
+    #[test]
+    fn money_that_was_moved_twice_does_not_grow_without_end() {
+        let large = i64::MAX / 8000;
+        let (moved, bank) = change(Transaction::Amalgamate, large);
+        assert_eq!(moved, 0);
+        assert!(bank.balances.values().all(|&cents| cents <= large + 2000 * 2 * MOST_MOVED));
     }
 
     #[test]

@@ -18,8 +18,22 @@ const COLUMNS: [(&str, ScalarType); 4] = [("id", INT), ("k", INT), ("c", ScalarT
 /// A request: `Q` and its text, or `E` and the first parameter of the executed statement.
 type Log = Arc<Mutex<Vec<String>>>;
 
-/// Answers one message; of the executions every one whose number `is_refused` is a deadlock.
-fn answer(kind: u8, payload: &[u8], log: &Log, is_refused: fn(usize) -> bool, out: &mut Vec<u8>) {
+const DEADLOCK: &str = "40P01";
+const OUT_OF_RANGE: &str = "22003";
+
+/// Executions whose number `is_refused` are answered by this error, and a rollback takes so long.
+#[derive(Clone, Copy)]
+struct Refusing {
+    is_refused: fn(usize) -> bool,
+    sqlstate: &'static str,
+    rollback: Duration,
+}
+
+/// Answers one message.
+fn answer(kind: u8, payload: &[u8], log: &Log, refusing: Refusing, out: &mut Vec<u8>) {
+    if kind == b'Q' && payload.starts_with(b"ROLLBACK") {
+        sleep(refusing.rollback);
+    }
     let mut log = log.lock().unwrap();
     match kind {
         b'Q' => {
@@ -30,8 +44,8 @@ fn answer(kind: u8, payload: &[u8], log: &Log, is_refused: fn(usize) -> bool, ou
         b'P' => wire::frame(out, b'1', |_| {}),
         b'D' => wire::write_description(out, &[INT], &COLUMNS),
         b'B' => log.push(format!("E {:?}", wire::bound(payload).unwrap().param)),
-        b'E' if is_refused(log.iter().filter(|line| line.starts_with('E')).count()) => {
-            wire::write_error(out, "40P01", "deadlock detected");
+        b'E' if (refusing.is_refused)(log.iter().filter(|line| line.starts_with('E')).count()) => {
+            wire::write_error(out, refusing.sqlstate, "refused");
         }
         b'E' => {
             wire::write_bound(out);
@@ -43,7 +57,7 @@ fn answer(kind: u8, payload: &[u8], log: &Log, is_refused: fn(usize) -> bool, ou
     }
 }
 
-fn serve(mut stream: TcpStream, log: &Log, is_refused: fn(usize) -> bool) -> Option<()> {
+fn serve(mut stream: TcpStream, log: &Log, refusing: Refusing) -> Option<()> {
     let (mut bytes, mut is_logged_in) = (vec![], false);
     loop {
         let (mut taken, mut out) = (0, vec![]);
@@ -52,7 +66,7 @@ fn serve(mut stream: TcpStream, log: &Log, is_refused: fn(usize) -> bool) -> Opt
             wire::write_welcome(&mut out);
         }
         while is_logged_in && let Ok(Some(message)) = wire::message(&bytes, taken) {
-            answer(message.kind, &bytes[message.start..message.end], log, is_refused, &mut out);
+            answer(message.kind, &bytes[message.start..message.end], log, refusing, &mut out);
             taken = message.end;
         }
         bytes.drain(..taken);
@@ -63,16 +77,22 @@ fn serve(mut stream: TcpStream, log: &Log, is_refused: fn(usize) -> bool) -> Opt
     }
 }
 
-/// Runs read-write transactions of one client against such a server.
+/// Runs read-write transactions of one client against a server where some meet others.
 fn run(is_refused: fn(usize) -> bool) -> (Vec<Value>, Vec<String>) {
+    run_by(1, Refusing { is_refused, sqlstate: DEADLOCK, rollback: Duration::ZERO })
+}
+
+/// Runs read-write transactions of so many clients, all of one load thread.
+fn run_by(clients: u64, refusing: Refusing) -> (Vec<Value>, Vec<String>) {
     let log = Log::default();
     let kept = Arc::clone(&log);
     let port = server(move |stream| {
-        serve(stream, &kept, is_refused);
+        serve(stream, &kept, refusing);
     });
     let address = json!({"host": "127.0.0.1", "port": port});
     let mut plan =
-        plan(json!({"kind": "postgres", "address": address, "user": "u", "password": null, "database": "d"}), 1);
+        plan(json!({"kind": "postgres", "address": address, "user": "u", "password": null, "database": "d"}), clients);
+    plan["threads"] = 1.into();
     plan["workload"] = json!({"name": "trx-lifecycle", "rows": 100, "options": {"transaction": "read-write"}});
     plan["verify_reads"] = false.into();
     plan["operation_timeout_s"] = 10.into();
@@ -120,4 +140,14 @@ fn a_conflict_after_the_end_leaves_its_transaction_unfinished() {
     assert_eq!((&total["transactions"]["completed"], &total["transactions"]["failed"]), (&json!(0), &json!(0)));
     assert!(total["operations"]["get"]["conflicts"].as_u64().unwrap() > 0, "{total}");
     assert!(of_kind(&records, "error").is_empty());
+}
+
+#[test]
+fn a_failed_transaction_has_ended_when_it_is_rolled_back_and_no_other_begins_before() {
+    let rollback = Duration::from_millis(1500);
+    let (records, _) = run_by(2, Refusing { is_refused: |execution| execution == 1, sqlstate: OUT_OF_RANGE, rollback });
+    let total = only(&records, "total");
+    assert_eq!((&total["transactions"]["unfinished"], &total["transactions"]["failed"]), (&json!(2), &json!(0)));
+    assert_eq!(total["operations"]["get"]["failed"], 1);
+    assert_eq!(only(&records, "end")["status"], "complete");
 }
