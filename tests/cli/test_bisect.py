@@ -49,7 +49,7 @@ def test_what_is_undecided_says_so_and_what_to_do(bisect, fake_load, tmp_path, m
     fake_load(second_s=0, noise=0.5, noisy_clients=2, noise_count=str(tmp_path / "count"))
     status, out, err = bisect("--budget", "10s")
     assert status == 2 and "is slower than fake?build=0: " in err and "raise --budget" in err
-    assert out.count("one comparison is undecided: 2 more trials") == 2
+    assert out.count("one undecided comparison: 2 more trials") == 2
     assert "(undecided after 5 pairs: raise --budget)" in " ".join(out.split())
 
 

@@ -282,10 +282,10 @@ def test_trials_that_are_added_are_counted_and_said():
     listener = Plain(console)
     listener.run_begins("runs/x", 10, 10)
     listener.trials_are_added(4, "2 cells are not precise enough yet")
-    listener.trials_are_added(2, "one comparison is undecided")
+    listener.trials_are_added(2, "one undecided comparison")
     assert console.file.getvalue().splitlines()[1:] == [
         "2 cells are not precise enough yet: 4 more trials",
-        "one comparison is undecided: 2 more trials",
+        "one undecided comparison: 2 more trials",
     ]
     assert listener.position(TRIAL, 1).startswith("[ 1/16]")
 

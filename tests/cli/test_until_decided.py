@@ -64,22 +64,48 @@ def test_what_is_undecided_is_said_with_its_number(run):
         )
 
     assert rule(None).is_undecided(folder) and not rule("same").is_undecided(folder)
-    assert [rule(None).why(cells) for cells in (1, 3)] == ["one comparison is undecided", "3 comparisons are undecided"]
+    assert [rule(None).why(cells) for cells in (1, 3)] == ["one undecided comparison", "3 undecided comparisons"]
 
 
-def test_a_pass_takes_as_long_as_the_longest_before_it(run):
+def test_a_pair_takes_as_long_as_the_longest_before_it(run):
     folder, _, planned = run
     rule = UntilDecided(lambda _: [], time.monotonic() + 1000)
     assert rule.has_time(time.monotonic() + 1)
     assert rule.undecided(folder, planned, 500.0) == rule.undecided(folder, planned, 0.0) == []
     assert rule.has_time(time.monotonic() + 600) and not rule.has_time(time.monotonic() + 400)
-    rule.undecided(folder, [*planned, replace(planned[-1], repeat=MOST_PAIRS)], 0.0)
-    assert not rule.has_time(time.monotonic() + 1000)
 
 
-def test_no_pass_begins_that_would_end_too_late_and_none_after_the_last_pair(run):
-    folder, _, planned = run
+def test_no_pair_begins_that_would_end_too_late_and_none_after_the_last(run):
+    folder, of_run, planned = run
     assert UntilDecided(lambda _: pytest.fail("judged"), time.monotonic() + 5).undecided(folder, planned, 6.0) == []
-    last = replace(planned[-1], repeat=MOST_PAIRS)
-    rule = UntilDecided(lambda _: pytest.fail("judged"), time.monotonic() + 1000)
-    assert rule.undecided(folder, [*planned, last], 1.0) == []
+
+    def judge(read):
+        pairs = {1: [1.0] * MOST_PAIRS, 4: [1.0] * (MOST_PAIRS - 1)}
+        decided = [replace(each, outcome=None) for each in decisions(read, 0.05, [], 2)]
+        return [replace(each, rates_per_s=(pairs[each.compared.cell.clients],) * 2) for each in decided]
+
+    assert UntilDecided(judge, time.monotonic() + 1000).undecided(folder, planned, 1.0) == [cells_of(of_run)[1]]
+
+
+@pytest.mark.parametrize(
+    ("seconds", "slower", "more", "chosen"),
+    [
+        (1000, {}, {1: 3, 4: 5}, [1, 4]),
+        (55, {}, {1: 3, 4: 5}, [1]),
+        (55, {4: True}, {1: 3, 4: 5}, [4]),
+        (25, {4: True}, {1: 3, 4: 5}, [4]),
+    ],
+    ids=["time for all", "the fewest pairs", "the head seems slower", "too little for any"],
+)
+def test_time_that_is_too_short_for_all_goes_to_what_it_can_decide(run, seconds, slower, more, chosen):
+    folder, _, planned = run
+
+    def judge(read):
+        decided = [(each.compared.cell.clients, each) for each in decisions(read, 0.05, [], 2)]
+        return [
+            replace(each, outcome=None, seems_slower=slower.get(clients, False), more_pairs=more[clients])
+            for clients, each in decided
+        ]
+
+    cells = UntilDecided(judge, time.monotonic() + seconds).undecided(folder, planned, 10.0)
+    assert sorted(cell.clients for cell in cells) == chosen

@@ -21,7 +21,8 @@ def test_each_addition_is_there_at_once(tmp_path):
     journal.add_trial("001-a-s01", after="001-a")
     journal.add_search({"limit": "p99 < 1ms"})
     assert written()["trials"] == ["001-a", "001-a-s01", "002-b"]
-    journal.add_trials(["003-a", "004-b"])
+    journal.add_pass(["003-a", "004-b"])
+    assert written()["passes"] == [2]
     assert written()["trials"] == ["001-a", "001-a-s01", "002-b", "003-a", "004-b"]
     assert written()["find_rate"] == [{"limit": "p99 < 1ms"}]
     journal.leave_out(["003-a", "004-b"], {"system": "a", "clients": [16, 32], "reason": "flat"})

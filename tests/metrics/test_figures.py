@@ -65,7 +65,7 @@ def test_after_a_trial_its_counters_stay_and_its_gauges_go(figures, trial):
 
 
 def test_the_number_of_trials_follows_the_run(figures):
-    figures.trials_are_added(4, "one comparison is undecided")
+    figures.trials_are_added(4, "one undecided comparison")
     figures.steps_are_left_out(2, "")
     planned = only(figures, names.TRIALS)
     assert (planned.value, planned.labels) == (5, {"experiment": "mine", "run": "a-run"})

@@ -13,7 +13,7 @@ from dbdyno.stats.sequential import (
     decide,
     half_width,
     least_pairs,
-    pairs_for,
+    more_pairs,
 )
 
 MARGIN = 0.05
@@ -92,15 +92,16 @@ def test_more_comparisons_need_wider_intervals_and_too_few_pairs_have_none():
     assert decide([0.01, 0.01, 0.01], MARGIN).outcome == SAME
 
 
-def test_how_many_pairs_would_decide():
-    drawn = list(np.resize((0.02, -0.02), 6))
-    needed = pairs_for(drawn, 0.02)
-    assert (
-        half_width(list(np.resize((0.02, -0.02), needed)))
-        <= 0.02
-        < half_width(list(np.resize((0.02, -0.02), needed - 1)))
-    )
-    assert pairs_for(drawn, 0.001) is None
+@pytest.mark.parametrize(("centre", "wanted"), [(0.2, 0.2), (-0.2, 0.2), (0.0, np.log1p(MARGIN))])
+def test_how_many_more_pairs_would_decide(centre, wanted):
+    drawn = np.resize((0.03, -0.03), MOST_PAIRS)
+    needed = 4 + more_pairs(list(centre + drawn[:4]), MARGIN, 16)
+    assert half_width(list(drawn[:needed]), 16) <= wanted < (half_width(list(drawn[: needed - 2]), 16) or np.inf)
+
+
+def test_what_no_number_of_pairs_decides_needs_more_than_there_are():
+    assert 4 + more_pairs([0.02, -0.02] * 2, 0.001) == MOST_PAIRS + 1
+    assert more_pairs([0.02, -0.02] * MOST_PAIRS, 0.001) == 1
 
 
 def test_the_noise_of_a_side_is_that_of_its_successive_trials():

@@ -20,6 +20,8 @@ def test_connections_by_what_they_do():
         ("Query", "Commit", 2),
         ("Query", "Updating status", 4),
         ("Query", "query end", 1),
+        ("Query", "init", 5),
+        ("Execute", "init", 6),
         ("Connect", "Reading from net", 2),
         ("Query", "System lock", 1),
         ("Execute", "Updating", 30),
@@ -28,7 +30,7 @@ def test_connections_by_what_they_do():
         ("Daemon", "InnoDB background thread", 7),
         (LOCKED, "", 0),
     ]
-    assert states_of_processlist(rows) == {"client": 13, "commit": 7, "cpu": 32, "lock": 3}
+    assert states_of_processlist(rows) == {"client": 13, "commit": 12, "cpu": 38, "lock": 3}
 
 
 def test_a_thread_says_which_lock_of_the_servers_own_it_waits_for():

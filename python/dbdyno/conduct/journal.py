@@ -25,9 +25,10 @@ class Journal:
         trials.insert(trials.index(after) + 1, name)
         self._write(replace(self._facts, trials=trials))
 
-    def add_trials(self, names: list[str]) -> None:
-        """Add trials behind all others: pairs that a wanted precision takes."""
-        self._write(replace(self._facts, trials=[*self.trials, *names]))
+    def add_pass(self, names: list[str]) -> None:
+        """Add the trials of a pass behind all others: pairs that a wanted precision or a decision takes."""
+        passes = [*(self._facts.passes or ()), len(names)]
+        self._write(replace(self._facts, trials=[*self.trials, *names], passes=passes))
 
     def leave_out(self, names: list[str], about: LeftOutStated) -> None:
         """Take trials out that are not going to be run, and say in `left_out` which and why."""

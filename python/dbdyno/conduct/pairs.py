@@ -15,10 +15,11 @@ from dbdyno.experiment.trials import Cell, Preparation, cells_of, one_pass
 class Rule(Protocol):
     """Says which comparisons need another pair."""
 
-    def undecided(self, folder: Path, planned: Sequence[Preparation], pass_s: float) -> list[Cell]:
+    def undecided(self, folder: Path, planned: Sequence[Preparation], pair_s: float) -> list[Cell]:
         """Return the cells that need another pair; none ends the run.
 
-        folder: the run's. planned: what has been run, every system against the first. pass_s: how long a pass took.
+        folder: the run's. planned: what has been run, every system against the first. pair_s: how long the trials of a
+        cell took in the last pass.
         """
         ...
 
@@ -28,28 +29,35 @@ class Rule(Protocol):
 
 
 def passes_of(
-    experiment: Experiment, systems: Sequence[SystemSpec], planned: Sequence[Preparation], names: Sequence[str]
+    experiment: Experiment,
+    systems: Sequence[SystemSpec],
+    planned: Sequence[Preparation],
+    names: Sequence[str],
+    passes: Sequence[int],
 ) -> list[Preparation]:
     """Return the passes that an earlier session added behind what is `planned`.
 
-    names: of all trials of the run in their order. A pass has each cell once, and begins with a cell of the one before.
+    names: of all trials of the run in their order. passes: the number of trials of each pass.
     """
-    run = list(planned)
-    names, cells = names[sum(len(preparation.trials) for preparation in planned) :], cells_of(experiment)
-    taken: set[Cell] = set()
-    repeat = experiment.repeat + 1
-    while names:
-        for cell in cells:
-            repeat_of_cell = repeat + (cell in taken)
-            more = one_pass(experiment, systems, [cell], repeat_of_cell, run)
-            if [trial.name for preparation in more for trial in preparation.trials] == list(names[: len(more)]):
-                break
-        else:
-            return run[len(planned) :]
-        taken = {cell} if cell in taken else taken | {cell}
-        repeat, names = repeat_of_cell, names[len(more) :]
-        run += more
+    run, cells = list(planned), cells_of(experiment)
+    left = list(names[sum(len(preparation.trials) for preparation in planned) :])
+    for repeat, length in enumerate(passes, experiment.repeat + 1):
+        of_pass = left[:length]
+        while of_pass:
+            for cell in cells:
+                more = one_pass(experiment, systems, [cell], repeat, run)
+                if _names(more) == of_pass[: len(more)]:
+                    break
+            else:
+                return run[len(planned) :]
+            of_pass = of_pass[len(more) :]
+            run += more
+        left = left[length:]
     return run[len(planned) :]
+
+
+def _names(preparations: Sequence[Preparation]) -> list[str]:
+    return [trial.name for preparation in preparations for trial in preparation.trials]
 
 
 def more_pairs(
@@ -68,16 +76,17 @@ def _passes(
 ) -> Iterator[Preparation]:
     if rule is None and context.experiment.precise is not None:
         rule = Precise(context.experiment, systems)
-    pass_s: float | None = None
+    pairs = context.experiment.repeat * len(cells_of(context.experiment))
     while rule:
         now_s = time.monotonic()
-        pass_s = (now_s - began_s) / (context.experiment.repeat if pass_s is None else 1)
+        pair_s = (now_s - began_s) / pairs
         began_s, repeat = now_s, run[-1].repeat + 1
-        cells = rule.undecided(context.folder.path, run, pass_s)
+        cells = rule.undecided(context.folder.path, run, pair_s)
+        pairs = len(cells)
         more = one_pass(context.experiment, systems, cells, repeat, run)
         if not more:
             return
-        context.journal.add_trials([trial.name for preparation in more for trial in preparation.trials])
+        context.journal.add_pass(_names(more))
         context.listener.trials_are_added(len(more), rule.why(len(cells)))
         run += more
         yield from more

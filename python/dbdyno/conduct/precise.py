@@ -30,7 +30,7 @@ class Precise:
         self._by_cell: dict[Cell, dict[str, list[float]]] = {}
         self._limited: dict[Cell, dict[str, list[bool]]] = {}
 
-    def undecided(self, folder: Path, planned: Sequence[Preparation], pass_s: float) -> list[Cell]:
+    def undecided(self, folder: Path, planned: Sequence[Preparation], pair_s: float) -> list[Cell]:
         """Return the cells in which the interval of some comparison is too wide, until 20 pairs."""
         if planned[-1].repeat >= MOST_PAIRS:
             return []

@@ -113,7 +113,7 @@ class ResumedRun(Beginning):
         with understood(self._path):
             names = self._facts.trials
             planned = expand(experiment, resolved.systems)
-            planned += passes_of(experiment, resolved.systems, planned, names)
+            planned += passes_of(experiment, resolved.systems, planned, names, self._facts.passes or ())
             firsts = {trial.name: trial for preparation in planned for trial in preparation.trials}
             searches = firsts if experiment.find_rate else {}
             unknown = [name for name in names if name not in firsts and not _search_of(name, searches)]

@@ -306,6 +306,7 @@ class RunFacts(_Facts):
     """`run.json`; its keys are the fields, in this order.
 
     Attributes:
+        passes: the number of trials of each pass that was added behind the planned ones; `None` if there is none.
         left_out, find_rate, limits, sessions: if a sweep ended early, rates were searched for, the experiment has
             limits, or the run was resumed; else `None`.
     """
@@ -327,6 +328,7 @@ class RunFacts(_Facts):
     seed: int | None = None
     trials: Sequence[str] = ()
     skipped: Sequence[SkippedStated] = ()
+    passes: Sequence[int] | None = field(default=None, metadata=_once("passes"))
     left_out: Sequence[LeftOutStated] | None = field(default=None, metadata=_once("left_out"))
     find_rate: Sequence[SearchStated] | None = field(default=None, metadata=_once("find_rate"))
     limits: Sequence[LimitStated] | None = field(default=None, metadata=_once("limits"))

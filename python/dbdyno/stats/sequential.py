@@ -85,16 +85,20 @@ def _width(pairs: int, comparisons: int) -> float | None:
     return float(np.sqrt(taken * (pairs + weight) / free)) if free > 0 else None
 
 
-def pairs_for(log_ratios: Sequence[float], wanted: float, comparisons: int = 1) -> int | None:
-    """Return about how many pairs of this scatter make the half-width `wanted`; `None` if more than `MOST_PAIRS`."""
-    spread = float(np.std(log_ratios))
-    for pairs in range(FIRST_PAIRS, MOST_PAIRS + 1):
-        # Two values one standard deviation from their mean, as often as needed, scatter like the pairs.
-        signs = np.resize((1.0, -1.0), pairs)
-        half = half_width(list(signs * spread), comparisons)
-        if half is not None and half <= wanted:
-            return pairs
-    return None
+def more_pairs(log_ratios: Sequence[float], margin: float, comparisons: int = 1) -> int:
+    """Return about how many more pairs would decide it, if mean and scatter stay as they are.
+
+    At least one. If more than `MOST_PAIRS` are needed in all, as many as exceed it by one.
+    """
+    centre, clear = abs(float(np.mean(log_ratios))), float(np.log1p(margin))
+    # To leave out "no difference", or to lie within the margin.
+    wanted = centre if centre >= clear else clear - centre
+    spread, done = max(float(np.std(log_ratios)), RESOLUTION), len(log_ratios)
+    for pairs in range(done + 1, MOST_PAIRS + 1):
+        width = _width(pairs, comparisons)
+        if width is not None and spread * width <= wanted:
+            return pairs - done
+    return max(1, MOST_PAIRS + 1 - done)
 
 
 def aa_noise(baseline_per_s: Sequence[float], comparisons: int = 1) -> float | None:

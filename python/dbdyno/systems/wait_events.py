@@ -21,6 +21,8 @@ _COMMITTING = (
     "query end",
     "updating status",
 )
+_BEGINNING = ("init", "starting")
+"""States of a COMMIT that flushes the log, in MySQL 5.6 and 5.7. Prepared statements are no Query, but Execute."""
 _REPLICATING = ("semi-sync ack", "waiting for certification", "waiting for flow control")
 """States of a commit that waits for another node: a replica that acknowledges it, or a Galera cluster."""
 _AWAITING_CLIENT = ("reading from net", "login")
@@ -99,7 +101,8 @@ def _state_in_processlist(command: str, state: str) -> str:
         return "client"
     if "lock" in state and state != _NO_LOCK:
         return "lock"
-    return "commit" if any(word in state for word in (*_COMMITTING, *_REPLICATING)) else "cpu"
+    is_committing = any(word in state for word in (*_COMMITTING, *_REPLICATING))
+    return "commit" if is_committing or (command == "Query" and state in _BEGINNING) else "cpu"
 
 
 def states_of_activity(rows: Iterable[tuple[str | None, str | None, int]]) -> dict[str, float]:

@@ -79,7 +79,7 @@ def test_the_path_of_a_build_within_a_value_is_no_difference(pairs):
         }
         trial["settings"] = {"basedir": root}
 
-    assert [setting.name for setting in settings(pairs(put))] == ["basedir", "plugins"]
+    assert [setting.name for setting in settings(pairs(put))] == ["plugins"]
 
 
 def test_another_client_library_is_a_version(pairs):

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Sequence
-from dataclasses import asdict, dataclass
+from dataclasses import asdict, dataclass, replace
 
 from rich.console import Console
 
@@ -22,7 +22,7 @@ from dbdyno.results.model import Run
 from dbdyno.results.noise import NoiseFloor
 from dbdyno.results.usable import compared_rate_per_s
 from dbdyno.stats.comparison import FASTER, SLOWER, log_ratios
-from dbdyno.stats.sequential import SAME, UNSTABLE, Decision, aa_noise, decide, least_pairs, pairs_for
+from dbdyno.stats.sequential import MOST_PAIRS, SAME, UNSTABLE, Decision, aa_noise, decide, least_pairs, more_pairs
 
 BASE, HEAD = "base", "head"
 NOT_JUDGED = "not judged"
@@ -42,6 +42,8 @@ class Decided:
         outcome: of OUTCOMES, or `None` while another pair may still decide it.
         reason: why it is unstable or not judged, else `None`.
         noise: the base's A/A noise in this run, as a share; `None` with too few trials.
+        seems_slower: the head's mean is below the base's by more than the margin, whether that is confirmed or not.
+        more_pairs: about how many more would decide it, if the mean and the scatter stay as they are.
     """
 
     experiment: str
@@ -51,6 +53,13 @@ class Decided:
     reason: str | None
     noise: float | None
     rates_per_s: tuple[list[float], list[float]]
+    seems_slower: bool = False
+    more_pairs: int = 0
+
+    @property
+    def pairs(self) -> int:
+        """How many pairs of trials could be used."""
+        return len(self.rates_per_s[0])
 
     @property
     def interval(self) -> str:
@@ -110,12 +119,16 @@ def _decided(run: Run, compared: Compared, margin: float, floors: Sequence[Noise
     if compared.verdict == INVALID or not pairs.trials:
         return Decided(name, compared, None, NOT_JUDGED, compared.reason or "no pair of trials can be used", None, both)
     floor = floor_of(floors, compared.baseline, compared.candidate, compared.cell)
-    decision = decide(log_ratios(*both).tolist(), margin, floor.noise if floor else 0.0, comparisons)
+    ratios, noise = log_ratios(*both).tolist(), floor.noise if floor else 0.0
+    decision = decide(ratios, margin, noise, comparisons)
     reason = None
     if decision.outcome == UNSTABLE and floor:
-        noise = words.significant(100 * floor.noise)
-        reason = f"A/A noise of this host is ±{noise} % ({floor.run}), above the margin"
-    return Decided(name, compared, decision, decision.outcome, reason, aa_noise(both[0], comparisons), both)
+        reason = f"A/A noise of this host is ±{words.significant(100 * noise)} % ({floor.run}), above the margin"
+    more = 0 if decision.outcome else more_pairs(ratios, max(margin, noise), comparisons)
+    slower = decision.ratio < 1 / (1 + margin)
+    return Decided(
+        *(name, compared, decision, decision.outcome, reason, aa_noise(both[0], comparisons), both, slower, more)
+    )
 
 
 def ended(all_decided: Sequence[Decided], margin: float, comparisons: int) -> list[Decided]:
@@ -124,7 +137,7 @@ def ended(all_decided: Sequence[Decided], margin: float, comparisons: int) -> li
 
 
 def _unstable(decided: Decided, margin: float, comparisons: int) -> Decided:
-    pairs, least = len(decided.rates_per_s[0]), least_pairs(comparisons)
+    pairs, least = decided.pairs, least_pairs(comparisons)
     if pairs < least:
         together = f"{comparisons} comparisons together need" if comparisons > 1 else "a comparison needs"
         reason = f"the budget ended after {pairs} pairs; {together} {least} or more"
@@ -132,11 +145,10 @@ def _unstable(decided: Decided, margin: float, comparisons: int) -> Decided:
         noise = words.significant(100 * decided.noise)
         reason = f"A/A noise of this host is ±{noise} % after {pairs} pairs, above the margin"
     else:
-        needed = pairs_for(log_ratios(*decided.rates_per_s).tolist(), margin, comparisons)
-        reason = f"the budget ended after {pairs} pairs; {f'about {needed}' if needed else 'more than 50'} would decide"
-    return Decided(
-        decided.experiment, decided.compared, decided.decision, UNSTABLE, reason, decided.noise, decided.rates_per_s
-    )
+        needed = pairs + decided.more_pairs
+        wanted = f"about {needed}" if needed <= MOST_PAIRS else f"more than {MOST_PAIRS}"
+        reason = f"the budget ended after {pairs} pairs; {wanted} would decide"
+    return replace(decided, outcome=UNSTABLE, reason=reason)
 
 
 def ci_document(all_decided: Sequence[Decided], margin: float, host: Sequence[str], status: int) -> dict[str, object]:
@@ -223,6 +235,6 @@ def row_of(decided: Decided) -> tuple[str, ...]:
         decided.compared.cell.load,
         *rates,
         decided.interval,
-        str(len(decided.rates_per_s[0])),
+        str(decided.pairs),
         str(decided.outcome),
     )

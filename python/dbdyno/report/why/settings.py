@@ -29,7 +29,7 @@ def settings(pairs: Pairs) -> list[Evidence]:
     names = [name for name in names if by_side[0].get(name) != by_side[1].get(name)]
     folders = [_build_folders(pairs.side(which)) for which in (0, 1)]
     values = [{name: _without(side.get(name), of) for name in names} for side, of in zip(by_side, folders, strict=True)]
-    names = [name for name in names if _of(name) in given or values[0][name] != values[1][name]]
+    names = [name for name in names if values[0][name] != values[1][name]]
     deciding = _deciding(pairs)
     names.sort(key=lambda name: (_of(name) not in given, _of(name) not in deciding))
     return [
