@@ -283,8 +283,8 @@ def test_a_server_killed_in_a_trial_fails_it_and_the_others_go_on(begun, tmp_pat
 
 def test_a_load_client_killed_in_a_trial_fails_it_and_the_others_go_on(begun, tmp_path):
     process, pids, folder = begun("--system", "redis", "--clients", "1,2")
-    (tmp_path / "go").touch()
     os.kill(pids["client"], signal.SIGKILL)
+    (tmp_path / "go").touch()
     _, err = process.communicate()
     assert process.returncode == 1
     assert states(folder) == ["failed", "complete"]
