@@ -15,6 +15,8 @@ from dbdyno.report.document import document
         (1.2345, "1.23"),
         (12.34, "12.3"),
         (123.4, "123"),
+        (9.996, "10.0"),
+        (99.96, "100"),
         (12345.6, "12,346"),
     ],
 )
@@ -27,6 +29,14 @@ def test_significant(value, text):
 )
 def test_short_counts(value, text):
     assert words.short_count(value) == text
+
+
+@pytest.mark.parametrize(
+    ("time_us", "text"),
+    [(None, "–"), (12.34, "12.3 µs"), (999.4, "999 µs"), (999.6, "1.00 ms"), (5e6, "5,000 ms"), (9.996e6, "10.0 s")],
+)
+def test_a_time_has_the_unit_of_the_digits_that_are_written(time_us, text):
+    assert words.length(time_us) == text
 
 
 def test_the_best_of_each_group_is_of_a_complete_trial(run_document):

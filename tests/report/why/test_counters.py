@@ -27,6 +27,14 @@ def test_a_counter_that_rose_per_transaction_is_named_with_what_it_can_explain(p
     assert "gauge" not in by_counter and "words" not in by_counter
 
 
+def test_fewer_events_explain_no_longer_time_and_come_last(pairs):
+    by_counter = _found(pairs, reads=600, pages=60_000)
+    reads = by_counter["reads"]
+    assert reads.share == 0.0 and "adds none" in reads.note
+    assert float(reads.after) < float(reads.before)
+    assert next(iter(by_counter)) == "pages"
+
+
 def test_ten_percent_more_events_cannot_explain_twice_the_time(pairs):
     by_counter = _found(pairs, reads=30_000, pages=6600)
     assert by_counter["pages"].share < by_counter["reads"].share == 1.0

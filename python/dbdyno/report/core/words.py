@@ -30,7 +30,7 @@ def significant(value: float | None) -> str:
     """Write a number with three significant digits, thousands apart; `None` as a dash."""
     if value is None:
         return UNKNOWN
-    size = abs(value)
+    size = float(f"{abs(value):.3g}")
     if size >= 100 or value == 0:
         return f"{value:,.0f}"
     if size >= 10:
@@ -155,8 +155,11 @@ def latency_unit(trials: Iterable[TrialDocument]) -> tuple[str, float]:
 
 
 def one_unit(times_us: Iterable[float | None]) -> tuple[str, float]:
-    """Choose one unit for times that stand in one column. Returns its name and its length in µs."""
-    longest = max((time for time in times_us if time is not None), default=0.0)
+    """Choose one unit for times that stand in one column. Returns its name and its length in µs.
+
+    The longest decides as it is written, with three digits: 999.6 µs are 1.00 ms.
+    """
+    longest = float(f"{max((time for time in times_us if time is not None), default=0.0):.3g}")
     return ("s", 1e6) if longest >= 1e7 else ("ms", 1e3) if longest >= 1e3 else ("µs", 1.0)
 
 

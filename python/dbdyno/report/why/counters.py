@@ -16,6 +16,7 @@ LEAST_EVENTS = 10
 """Events in each trial of the side that has more; rarer events explain nothing."""
 LEAST_FACTOR = 1.02
 """Smaller changes count as equal, as for throughput."""
+_AGAINST = "against the time, so it adds none itself"
 _PER_TRANSACTION = ("process.", "disk.", "store.")
 _TOTAL, _SECONDS = "_total", " s"
 
@@ -33,7 +34,8 @@ def counters(pairs: Pairs) -> list[Evidence]:
     """Return the counters that changed; first those that can explain most.
 
     A counter can explain the share that its change has of the change in time, if time grew with it: 3 % more events
-    cannot explain 30 % more time. At most it explains everything.
+    cannot explain 30 % more time. At most it explains everything. One that fell while time grew, or the other way
+    round, comes last and has no share: it may be a sign, as fewer hits in a cache are, and costs no time.
     """
     sides = [[_counted(trial) for trial in pairs.side(which)] for which in (0, 1)]
     if len(pairs.trials) < 2 or not pairs.log_time:
@@ -70,7 +72,7 @@ def _evidence(name: str, pairs: Pairs, sides: list[list[_Counted]]) -> tuple[Evi
     if abs(change) < log(LEAST_FACTOR):
         return None
     means = [float(np.mean([counted.events[name] / counted.transactions[name] for counted in side])) for side in sides]
-    is_time = _is_time(name)
+    is_time, is_against = _is_time(name), change * pairs.log_time < 0
     share = (means[1] - means[0]) * 1e6 / pairs.time_us if is_time else abs(change / pairs.log_time)
     if share < LEAST_SHARE:
         return None
@@ -80,8 +82,9 @@ def _evidence(name: str, pairs: Pairs, sides: list[list[_Counted]]) -> tuple[Evi
     clock = abs(float(by_second[1] - by_second[0])) < BY_THE_CLOCK * abs(change)
     before, after = (words.length(1e6 * mean) if is_time else words.significant(mean) for mean in means)
     name = name.replace(f"{_SECONDS} of ", " time of ", 1)
-    note = "the same per second" if clock else ""
-    return Evidence("counter", f"{name} per transaction", before, after, min(1.0, share), note), abs(change)
+    note = _AGAINST if is_against else "the same per second" if clock else ""
+    share = 0.0 if is_against else min(1.0, share)
+    return Evidence("counter", f"{name} per transaction", before, after, share, note), abs(change)
 
 
 def _is_time(name: str) -> bool:

@@ -28,7 +28,8 @@ class Evidence:
     Attributes:
         kind: `plan`, `version`, `setting`, `function`, `operation`, `time` or `counter`.
         before, after: its value on the baseline's side and on the candidate's, for people.
-        share: the largest share of the difference in a transaction's time that it can explain; `None` if unknown.
+        share: the largest share of the difference in a transaction's time that it can explain; 0 if it can explain
+            nothing, `None` if unknown.
         note: a remark for the reader, or empty.
     """
 

@@ -108,7 +108,7 @@ def _sentences(evidence: Sequence[Evidence], most: int) -> Iterator[str]:
 def sentence(evidence: Evidence) -> str:
     """Say what changed, and how much of the difference that can explain."""
     share = ""
-    if evidence.share is not None:
+    if evidence.share:
         most = "up to " if evidence.kind in _AT_MOST else ""
         share = f", {most}{words.percent(evidence.share)} of the difference"
     note = f" ({evidence.note})" if evidence.note else ""
