@@ -61,6 +61,17 @@ def test_a_build_that_does_not_start_leaves_a_range(bisect):
     assert "fake did not start" in out
 
 
+def test_where_all_pairs_did_not_decide_longer_trials_are_proposed(bisect):
+    assert bisect()[0] == 0
+    kept = Path("dbdyno-bisect", "bisect.json")
+    document = json.loads(kept.read_text())
+    step = document["steps"]["0..2"]
+    step["outcome"], step["decision"]["pairs"], step["decision"]["outcome"] = "inconclusive", 50, None
+    kept.write_text(json.dumps(document))
+    status, out, _ = bisect("--budget", "20m")
+    assert status == 2 and "50 pairs do not decide it: take longer trials (--seconds)" in " ".join(out.split())
+
+
 def test_costs_are_told_without_measuring_and_one_load_is_asked_for(bisect, dbdyno):
     status, out, _ = bisect("--dry-run")
     assert status == 0 and "at most 4 steps" in out and not Path("runs").exists()

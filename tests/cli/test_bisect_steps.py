@@ -4,7 +4,7 @@ import pytest
 
 from dbdyno.cli.bisect_steps import Kept, Step, measured
 from dbdyno.errors import RunFailed, UserError
-from dbdyno.stats.sequential import Decision
+from dbdyno.stats.sequential import MOST_PAIRS, Decision
 
 STEP = Step((0, 8), "bad", Decision(4, 0.95, 0.94, 0.96, "bad"), "runs/one", None)
 
@@ -46,3 +46,10 @@ def test_an_inconclusive_step_is_measured_again_if_it_may_take_longer(tmp_path):
     Kept(file, {}, 60).keep(STEP)
     assert Kept(file, {}, 60).find(places) == Kept(file, {}, 30).find(places) == undecided
     assert Kept(file, {}, 61).find(places) is None and Kept(file, {}, 61).find(STEP.places) == STEP
+
+
+def test_an_inconclusive_step_that_had_all_pairs_is_not_measured_again(tmp_path):
+    file, places = tmp_path / "bisect.json", (0, 4)
+    undecided = Step(places, "inconclusive", Decision(MOST_PAIRS, 0.97, 0.9, 1.05, None), "runs/one", "undecided")
+    Kept(file, {}, 60).keep(undecided)
+    assert Kept(file, {}, 120).find(places) == undecided and undecided.needs_longer_trials

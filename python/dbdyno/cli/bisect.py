@@ -22,7 +22,7 @@ from dbdyno.report.core import words
 from dbdyno.report.core.terminal import say
 from dbdyno.report.why.why import Why, evidence_of, print_why
 from dbdyno.results.read import read_run
-from dbdyno.stats.bisection import BAD, SearchResult, most_steps, search
+from dbdyno.stats.bisection import BAD, INCONCLUSIVE, SearchResult, most_steps, search
 from dbdyno.stats.comparison import SLOWER
 from dbdyno.stats.sequential import MOST_PAIRS, least_pairs
 
@@ -110,6 +110,12 @@ class _Searching:
             self._systems[build] = self._maker(self._builds[build])
         return self._systems[build]
 
+    def _advice(self) -> str:
+        """Return what to do about inconclusive steps."""
+        if all(step.needs_longer_trials for step in self._steps if step.outcome == INCONCLUSIVE):
+            return f"{MOST_PAIRS} pairs do not decide it: take longer trials (--seconds) and another --state"
+        return "The same command with a larger --budget measures these again"
+
     def _show(self, result: SearchResult, final: Step, as_json: bool) -> None:
         good, bad = self._builds[result.last_good], self._builds[result.first_bad]
         if result.is_exact:
@@ -118,7 +124,7 @@ class _Searching:
             between = self._builds[result.last_good + 1 : result.first_bad + 1]
             sentence = (
                 f"The first slow build is one of {', '.join(between)}: those before {bad} are inconclusive. "
-                "The same command with a larger --budget measures these again"
+                f"{self._advice()}"
             )
         if as_json:
             document = {

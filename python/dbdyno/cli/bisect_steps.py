@@ -90,6 +90,11 @@ class Step:
     run: str | None
     reason: str | None = None
 
+    @property
+    def needs_longer_trials(self) -> bool:
+        """True if it had all the pairs that a step may have, and these did not decide it."""
+        return self.outcome == INCONCLUSIVE and self.decision is not None and self.decision.pairs >= MOST_PAIRS
+
 
 class _KeptStep(TypedDict):
     """A step in the file."""
@@ -107,7 +112,8 @@ class Kept:
     def __init__(self, file: Path, request: Mapping[str, object], budget_s: float) -> None:
         """Read the file; raises UserError if it belongs to another request, or cannot be read or written.
 
-        budget_s: the time that a step has. An inconclusive one that had less is measured again.
+        budget_s: the time that a step has. An inconclusive one that had less is measured again, unless it has all pairs
+            that it may have.
         """
         self._file, self._request, self._budget_s = file, request, budget_s
         self._steps: dict[str, _KeptStep] = {}
@@ -128,10 +134,12 @@ class Kept:
     def find(self, places: tuple[int, int]) -> Step | None:
         """Return the step of two builds, if it was measured."""
         kept = self._steps.get(_key(places))
-        if kept and not (kept["outcome"] == INCONCLUSIVE and kept["budget_s"] < self._budget_s):
-            decision = Decision(**kept["decision"]) if kept["decision"] else None
-            return Step(places, kept["outcome"], decision, kept["run"], kept["reason"])
-        return None
+        if kept is None:
+            return None
+        decision = Decision(**kept["decision"]) if kept["decision"] else None
+        step = Step(places, kept["outcome"], decision, kept["run"], kept["reason"])
+        lacked_time = step.outcome == INCONCLUSIVE and not step.needs_longer_trials
+        return None if lacked_time and kept["budget_s"] < self._budget_s else step
 
     def keep(self, step: Step) -> None:
         """Keep a step."""
