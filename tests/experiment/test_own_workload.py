@@ -149,12 +149,13 @@ def test_a_key_and_a_counter_are_counted_up_by_caches_too():
     more = {"name": "note", "kind": "varchar(9)", "generator": "letters"}
     add = {"operation": "add", "table": "c", "column": "n"}
 
-    def needs(*columns, indexes=()):
+    def needs(*columns, indexes=(), by=1):
         table = {"name": "c", "columns": list(columns), "indexes": list(indexes)}
-        own = OwnWorkload(tables=[table], transactions=[{"name": "one", "operations": [add]}])
+        own = OwnWorkload(tables=[table], transactions=[{"name": "one", "operations": [add | {"by": by}]}])
         return own.as_workload("mine").operations
 
     assert needs(key, number) == ("increment",)
+    assert needs(key, number, by=-1) == ("add", "sum")
     assert needs(key, number, more) == needs(key, number, indexes=[{"columns": ["n"]}]) == ("add", "sum")
     assert "increment" in MemcachedServer.operations and "add" not in MemcachedServer.operations
 

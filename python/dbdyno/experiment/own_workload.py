@@ -372,7 +372,9 @@ class OwnWorkload(_Strict):
         for operation in self._operations():
             if operation.operation == "find":
                 yield FIND_UNIQUE if self._is_filed_under(operation) else FIND_SECONDARY
-            if operation.operation == "add" and self._table(operation.table or "").is_counter:
+            # memcached counts a number up, and down only to 0.
+            is_up = operation.operation == "add" and (operation.by or 1) > 0
+            if is_up and self._table(operation.table or "").is_counter:
                 yield INCREMENT
             else:
                 yield from of.get(operation.operation, ())
