@@ -37,7 +37,7 @@ help:
 	@echo "make demo     set up, run the experiment quickstart, write its report"
 	@echo "make test     set up, install or name missing servers, run every check and test"
 	@echo "make test-verdicts  CASES=… REPEATS=3: inject known causes into real servers: is each named? (docs/verdicts.md)"
-	@echo "make test-systems  get the large stores (versions of MySQL, Cassandra, TiDB …; Galera by apt) and test with them"
+	@echo "make test-systems  the tests that take minutes; gets the large stores (versions of MySQL, Cassandra, TiDB …; Galera by apt)"
 	@echo "make bench    ratios against sysbench, redis-benchmark and bare loops (benches/README.md)"
 	@echo "make test-torture  SEED=1 MINUTES=… PARTS=…: random kills and more; writes docs/torture.md; as root"
 	@echo "make fuzz     SECONDS=60 for every decoder of wire: bytes it cannot take (CONTRIBUTING.md)"
@@ -86,7 +86,7 @@ test-verdicts: $(VENV)/installed-test build
 	PYTHONPATH=tests $(BIN)/python -m verdicts $(CASES) --repeats $(or $(REPEATS),3) \
 	  --runs $(CARGO_TARGET_DIR)/verdicts $(if $(RESUME),--resume) $(if $(JUDGE),--judge) $(if $(CASES),,--write docs/verdicts.md)
 
-# Stores that take long to get or to start. ClickHouse's server and Galera come by apt; without them their tests are skipped.
+# Tests that take minutes, and stores that take long to get or to start. ClickHouse's server and Galera come by apt; without them their tests are skipped.
 LARGE_SYSTEMS := mysql@5.5 mysql@5.7 mysql@8.0 mariadb@11.4 postgresql@18 chdb monetdb ferretdb cassandra tidb
 .PHONY: test-systems
 test-systems: $(VENV)/installed-test build

@@ -40,6 +40,7 @@ def check(name, ended):
     assert said.isprintable(), (name, ended)
 
 
+@pytest.mark.systems
 @pytest.mark.parametrize("scheme", hostile.OF_PROTOCOL)
 def test_whatever_a_server_of_a_protocol_does_is_bounded_and_told(scheme, tmp_path):
     behaviours = {**hostile.ANYWHERE, **hostile.OF_PROTOCOL[scheme]}

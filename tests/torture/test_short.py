@@ -12,10 +12,14 @@ from torture.part import Part, Report, dice
 from torture.table import BEGIN, END, write_counts
 
 SEED = 7
+SLOW = ("inputs", "hostile")
 
 
 @pytest.mark.timeout(600)
-@pytest.mark.parametrize("part", load_parts(()), ids=lambda part: part.name)
+@pytest.mark.parametrize(
+    "part",
+    [pytest.param(part, marks=[pytest.mark.systems] * (part.name in SLOW), id=part.name) for part in load_parts(())],
+)
 def test_nothing_is_found_in_a_few_cases(part):
     # A separate process, because a part takes its own namespaces and adopts orphans.
     command = [sys.executable, "-m", "torture", part.name, "--seed", str(SEED), "--count", str(part.short)]
