@@ -71,6 +71,19 @@ def test_the_margin_makes_equivalence(runs):
     assert {cell.comparison.margin for cell in noisy.cells} == {0.5}
 
 
+def test_a_winner_that_holms_correction_takes_back_is_explained(runs):
+    def scaled(trial, share):
+        steady = replace(trial.recorded.steady, steady=True, mean_per_s=1000 * share)
+        return replace(trial, recorded=replace(trial.recorded, steady=steady))
+
+    shares = (1.005, 1.03, 1.06, 1.08, 1.11)
+    even = with_trials(runs["before"], lambda trial: scaled(trial, 1))
+    uneven = with_trials(runs["after"], lambda trial: scaled(trial, shares[trial.about["repeat"] - 1]))
+    comparison = verdicts(sides_of_runs(even, uneven))
+    assert all(cell.comparison.low > 1 and cell.verdict == "inconclusive" for cell in comparison.cells)
+    assert "at 1 client may be chance (p = 0.069 after Holm)" in " ".join(comparison.cautions)
+
+
 def test_one_trial_a_side_has_no_percentage_and_no_winner(tmp_path):
     run = read_run(write_run(tmp_path / "once", SYSTEMS[:2], clients=(1,)))
     comparison = verdicts(sides_of_run(run, None))

@@ -140,6 +140,14 @@ def test_fastest_is_only_who_was_compared_with_everybody():
     assert answer["winner"] is None and "but C may be equal, 1.20× [0.714 to 2.00]" in answer["sentence"]
 
 
+def test_an_interval_that_holms_correction_took_back_is_said_to_be_chance_among_several():
+    taken_back = {"verdict": "inconclusive", "low": 0.8, "high": 0.96}
+    per_s = {"A": [1200] * 5, "B": [1100] * 5, "C": [1000] * 5}
+    sentence = made_up(per_s, AC=taken_back)["sentence"]
+    assert "but C is not confirmed slower, 1.20× [1.04 to 1.25]" in sentence
+    assert "[1.04 to 1.25], may be chance among several comparisons" in made_up(per_s, AB=taken_back)["sentence"]
+
+
 def test_a_system_that_does_more_with_fewer_clients_is_named_with_that_figure(repeated):
     run_document = document(repeated)
     trials = [

@@ -139,6 +139,8 @@ def test_holm_takes_back_what_chance_explains():
     judged = holm(cells)
     assert [cell.p_holm for cell in judged[:3]] == [pytest.approx(0.04), pytest.approx(0.003), pytest.approx(0.04)]
     assert [cell.verdict for cell in holm([replace(base, p_value=p) for p in (0.04, 0.03)])] == ["inconclusive"] * 2
+    for p_values, taken_back in (((0.04, 0.001, 0.02), [False] * 3), ((0.04, 0.03), [True] * 2)):
+        assert [cell.taken_back for cell in holm([replace(base, p_value=p) for p in p_values])] == taken_back
     equivalent = replace(base, p_value=0.5, verdict="equivalent")
     assert holm([equivalent, replace(base, p_value=0.03)])[0].verdict == "equivalent"
 

@@ -102,6 +102,9 @@ def _cautions(compared: Compared) -> Iterator[str]:
     if compared.noise_from and compared.comparison:
         margin = f"the margin is ±{words.significant(100 * compared.comparison.margin)} % at {compared.cell.load}"
         yield f"{margin}: the noise of {compared.noise_from.system} in {compared.noise_from.run}"
+    if compared.comparison and compared.comparison.taken_back:
+        p_holm = f"p = {compared.comparison.p_holm:.2g}"
+        yield f"among all comparisons, the difference at {compared.cell.load} may be chance ({p_holm} after Holm)"
     for side, trials in zip((compared.baseline, compared.candidate), compared.trials, strict=True):
         states = [trial.recorded.steady for trial in trials if not unusable(trial)]
         if (limited := times_limited(trials)) and not client_decided(trials):

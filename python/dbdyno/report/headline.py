@@ -236,7 +236,9 @@ def verdict(peak: Standing) -> tuple[str | None, str, str | None]:
     following = max(known, key=lambda label: known[label]["ratio"] or 0.0)
     ratio = known.pop(following)
     doubts = [
-        f"{label} may be equal, {_times(ratio)}" for label, ratio in known.items() if ratio["verdict"] != "slower"
+        f"{label} {'is not confirmed slower' if _leaves_out_1(ratio) else 'may be equal'}, {_times(ratio)}"
+        for label, ratio in known.items()
+        if ratio["verdict"] != "slower"
     ]
     doubts += [f"{label} was not compared: {why}" for label, why in unknown.items()]
     doubt = "; ".join(doubts)
@@ -263,8 +265,14 @@ def _undecided(leader: str, following: str, ratio: RatioDocument) -> str:
         return f"{leader} and {following} are equivalent within {margin}, {_times(ratio)}"
     noise = ratio["noise"] or 0.0
     within = abs(log(ratio["ratio"] or nan)) <= log1p(noise)
-    chance = f"the noise of this host, ±{100 * noise:.3g} %" if within else "chance"
-    return f"{leader}'s lead over {following}, {_times(ratio)}, may be {chance}"
+    chance = "chance among several comparisons" if _leaves_out_1(ratio) else "chance"
+    cause = f"the noise of this host, ±{100 * noise:.3g} %" if within else chance
+    return f"{leader}'s lead over {following}, {_times(ratio)}, may be {cause}"
+
+
+def _leaves_out_1(ratio: RatioDocument) -> bool:
+    """Return whether the interval alone would name a winner, which noise or other comparisons can take back."""
+    return (ratio["high"] or 1.0) < 1 or (ratio["low"] or 1.0) > 1
 
 
 def _pairs_at(top: TrialDocument, pairs: int) -> str:

@@ -57,6 +57,12 @@ class Comparison:
         """Return whether the host's own noise is as much as the ratio, so that it names no winner."""
         return abs(float(np.log(self.ratio))) <= float(np.log1p(self.noise))
 
+    @property
+    def taken_back(self) -> bool:
+        """Return whether the interval alone would name a winner, and Holm's correction does not."""
+        alone = self.p_value is not None and self.p_value < SIGNIFICANCE and not self.within_noise
+        return self.verdict == INCONCLUSIVE and alone
+
 
 def compare(
     baseline_per_s: Sequence[float],

@@ -15,6 +15,7 @@ from dbdyno.systems import SYSTEMS, missing, missing_packages
 from dbdyno.systems.builds.build import find_build
 from dbdyno.systems.builds.layout import Layout, beside
 from dbdyno.systems.postgresql.postgresql import programs
+from dbdyno.systems.running.process import find_program
 from helpers import need, need_program, system
 from systems.builds.scripts import copied, script
 from systems.load import rows_read
@@ -199,6 +200,18 @@ def test_a_program_for_several_purposes_is_told_which(folder):
         for path in (general, server)
     ]
     assert commands == [[str(general), "server"], [str(server)]]
+
+
+def test_a_server_without_an_option_for_its_version_is_accepted_without_one(folder):
+    program = script(folder / "clickhouse-server", "echo Unknown option specified: version; exit 78")
+    assert find_build("label", SYSTEMS["clickhouse"].layout, str(program)).version == "unknown"
+
+
+@pytest.mark.systems
+def test_the_clickhouse_of_the_host_starts_by_its_path(started):
+    need("clickhouse")
+    (server_document,) = started(f"clickhouse?binary={find_program('clickhouse-server')}").servers()
+    assert server_document["version"][0].isdigit()
 
 
 def test_a_cassandra_has_its_version_in_the_name_of_a_file(folder):

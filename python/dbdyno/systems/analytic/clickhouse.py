@@ -71,11 +71,14 @@ class ClickHouse(Server):
     what = "ClickHouse server, for whole tables (any setting of queries, max_threads …)"
     operations = frozenset({ANALYSE})
     table_share: ClassVar[float] = 0.25
-    # Newer ones are one program for all purposes, and `server` is one of them.
+    # Newer ones are one program for all purposes, and `server` is one of them. Those of 2018 do not know --version:
+    # the version is then the one that the started server says.
     layout = Layout(
         "binary",
         beside("clickhouse-server"),
-        re.compile(r"^ClickHouse (?:\w+ )*version (?P<version>[\d.]+\d)", re.MULTILINE),
+        re.compile(
+            r"^ClickHouse (?:\w+ )*version (?P<version>[\d.]+\d)|^Unknown option specified: version$", re.MULTILINE
+        ),
         subcommand=("server",),
         config=elements("profiles/default"),
     )

@@ -24,6 +24,8 @@ _LIBRARY_FOLDERS = ("lib", "lib/private", "lib64", "libs", "bin")
 """Folders of a build, below its own, that hold its shared libraries."""
 _OF_HOST = (Path("/usr"), Path("/usr/local"), Path("/"))
 """Folders whose libraries every program of the host finds."""
+UNKNOWN_VERSION = "unknown"
+"""The version of a build whose program does not say it before it is started."""
 _SHOWN_CHARACTERS, _SHOWN_PLACES = 80, 4
 
 
@@ -105,7 +107,7 @@ def find_build(label: str, layout: Layout, given: str) -> Build:
     if (match := layout.says.search(said)) is None:
         words = " ".join(said.split())[:_SHOWN_CHARACTERS] or "nothing"
         raise UserError(f"{label}: {server} is not {layout.server}: it gives '{words}' as its version")
-    return Build(layout, folder, programs, match["version"], said, identity)
+    return Build(layout, folder, programs, match["version"] or UNKNOWN_VERSION, said, identity)
 
 
 def _programs(label: str, layout: Layout, path: Path) -> dict[str, Path]:
