@@ -124,6 +124,21 @@ def test_labels_are_names_and_settings_only_where_names_repeat():
     assert labels("mysql://u:pw@h:1/d") == ["mysql://h:1/d"]
 
 
+def test_labels_have_of_paths_the_folders_that_differ():
+    assert labels("redis?binary=/t/a/redis-server", "redis?binary=/t/b/redis-server", "memcached?binary=/t/m") == [
+        "redis binary=a",
+        "redis binary=b",
+        "memcached",
+    ]
+    deep = "redis?binary=/t/x/0/redis-server", "redis?binary=/t/x/1/redis-server", "redis?binary=/t/y/1/redis-server"
+    assert labels(*deep) == ["redis binary=x/0", "redis binary=x/1", "redis binary=y/1"]
+    assert labels("mysql?basedir=/opt/m", "mysql?basedir=/opt/m/m") == ["mysql basedir=m", "mysql basedir=m/m"]
+    assert labels("mysql?basedir=/m&config=/c/my.cnf", "mysql") == ["mysql basedir=/m config=/c/my.cnf", "mysql"]
+    assert labels("mysql?basedir=/m", "mysql?basedir=/n") == ["mysql basedir=m", "mysql basedir=n"]
+    assert labels("redis?binary=/t/x", "redis?binary=t/x") == ["redis binary=/t", "redis binary=t"]
+    assert labels("mariadb?a=1/2", "mariadb?a=3") == ["mariadb a=1/2", "mariadb a=3"]
+
+
 def test_labels_leave_out_what_is_there_again_or_in_all():
     assert labels("mariadb?a=1&b=2", "mariadb?b=2", "mariadb?b=2&a=3") == ["mariadb a=1", "mariadb", "mariadb a=3"]
     assert labels("result-cache(memcached*3?memory=64, mariadb)", "result-cache(memcached*3?memory=9, mariadb)") == [

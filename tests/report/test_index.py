@@ -30,6 +30,7 @@ def test_what_when_where_and_what_came_out(runs):
     page = write_index(runs).read_text()
     assert page.index("2026-later") < page.index("2026-first run") < page.index("Cannot be read")
     assert re.findall(r'href="([^"]*)"', page) == ["2026-first%20run/report.html"]
+    assert "One trial per cell names no winner" in page
     for said in ("lmdb was fastest: ", "bench-1", "2026-11-20", "interrupted", "no report:", "2 of 2 trials"):
         assert said in page
     assert "<b>broken</b>: run.json: is not JSON" in page and "&lt;b&gt;?&lt;/b&gt;" in page

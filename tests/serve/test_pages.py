@@ -9,8 +9,8 @@ import pytest
 
 from dbdyno.serve.server import serving
 from dbdyno.stats.comparison import SINGLE
-from serve.conftest import LMDB, Site
-from synthetic_run import write_run
+from serve.conftest import LMDB, Site, change
+from synthetic_run import BEGAN_UNIX_S, write_run
 
 
 def test_the_gallery_has_every_run_the_newest_first(site):
@@ -38,6 +38,16 @@ def test_two_runs_are_compared(site):
     assert "no system in common" in site.read("/compare?baseline=first&candidate=third&force=on")
     for query in ("", "?baseline=first&candidate=..", "?baseline=half&candidate=first"):
         assert "Ratio" in site.read(f"/compare{query}") and "Baseline:" not in site.read(f"/compare{query}")
+
+
+def test_the_form_begins_with_the_newest_run_and_the_last_one_of_its_experiment(tmp_path):
+    for day, (name, experiment) in enumerate([("old", "a"), ("other", "b"), ("new", "a")]):
+        run = write_run(tmp_path / name, (LMDB,), clients=(1,), seconds=3)
+        change(run / "run.json", started_unix_s=BEGAN_UNIX_S + day, experiment=experiment)
+    with serving(tmp_path, "127.0.0.1", 0) as address:
+        assert re.findall(r'value="(\w+)"\s+selected', Site(address).read("/compare")) == ["old", "new"]
+        chosen = Site(address).read("/compare?baseline=other&candidate=old")
+        assert re.findall(r'value="(\w+)"\s+selected', chosen) == ["other", "old"]
 
 
 def test_two_runs_of_one_trial_a_side_are_compared_without_a_verdict(tmp_path):

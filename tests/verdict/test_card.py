@@ -62,6 +62,9 @@ def test_a_build_that_was_started_from_a_path_is_told_from_others_of_its_version
         server = {"name": "redis", "version": "7.0.15", "build": build | {"build_id": build_id}}
         build_line = changed(run, "redis", servers=[server])["build"]
         assert build_line.text == f"redis 7.0.15 from /opt/a/redis-server, sha256 abababababab, build id {said}"
+        assert build_line.brief == "build /opt/a/redis-server"
+    given = {"binary": "/opt/a/redis-server"}
+    assert changed(run, "redis", servers=[server], settings=given)["settings"].brief == "default settings"
     assert "build" not in lines_of(card(run), "redis")
 
 

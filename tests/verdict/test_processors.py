@@ -83,16 +83,23 @@ def test_a_pool_of_threads_is_full_as_a_whole():
     )
 
 
+def test_a_pool_of_which_mostly_one_thread_works_is_described_as_that():
+    pool = waits("memcached", cpu=1.1, client=0.1) | host(IDLE_HOST)
+    assert full(pool, servers=[{"name": "memcached"}])[1] == (
+        "its serving threads, mostly one, were busy 92% of the time",
+    )
+
+
 def test_a_pinned_server_fills_its_own_processors():
     pinned = process("mariadb", cpu=0.95, queue=5) | CLIENT | host(IDLE_HOST)
     limit, signs = full(pinned, server_cpus=[1])
-    assert (limit, signs) == ("server-cpu", ("it used 0.95 of the 1 processors it is pinned to; 5.0 threads waited",))
+    assert (limit, signs) == ("server-cpu", ("it used 0.95 of the processor it is pinned to; 5.0 threads waited",))
     assert full(pinned, server_cpus=[0, 1]) is None
 
 
 def test_a_pool_on_full_processors_needs_no_thread_that_waits():
     brimming = process("mariadb", cpu=0.99) | CLIENT | host(IDLE_HOST)
-    assert full(brimming, server_cpus=[1]) == ("server-cpu", ("it used 0.99 of the 1 processors it is pinned to",))
+    assert full(brimming, server_cpus=[1]) == ("server-cpu", ("it used 0.99 of the processor it is pinned to",))
     assert full(process("mariadb", cpu=0.95) | CLIENT | host(IDLE_HOST), server_cpus=[1]) is None
 
 

@@ -14,10 +14,11 @@ Nothing here knows which systems exist; `dbdyno.systems` does.
 """
 
 import re
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from contextlib import suppress
 from dataclasses import dataclass, field, replace
-from itertools import accumulate, groupby, product
+from itertools import accumulate, groupby, islice, product, takewhile
+from pathlib import PurePosixPath
 from typing import TYPE_CHECKING, Any
 from urllib.parse import SplitResult, quote, unquote, urlsplit
 
@@ -264,11 +265,11 @@ def with_labels(specs: list[SystemSpec]) -> list[SystemSpec]:
     """Give every system the label it has in tables and plots, unique within the run.
 
     It is the given label, else the name. If systems share a name, the settings that differ are added, and behind a
-    comma the keys of their variants: `mariadb, rows 1M`.
+    comma the keys of their variants: `mariadb, rows 1M`. Of paths only the folders that differ are added.
     Raises ValueError if two are the same configuration or were given the same label.
     """
     names = [spec.label or bare_name(spec) for spec in specs]
-    settings = _telling([_settings_words(spec) for spec in specs], names)
+    settings = _short_paths(_telling([_settings_words(spec) for spec in specs], names), names)
     keys = [tuple(f"{key} {value}" for key, value in spec.variant.words.items()) for spec in specs]
     variants = _telling(keys, names)
     labels = [
@@ -287,6 +288,42 @@ def _telling(words: list[tuple[str, ...]], names: list[str]) -> list[list[str]]:
     for own, name in zip(words, names, strict=True):
         common[name] = common.get(name, set(own)) & set(own)
     return [[word for word in own if word not in common[name]] for own, name in zip(words, names, strict=True)]
+
+
+def _short_paths(words: list[list[str]], names: list[str]) -> list[list[str]]:
+    """Return the words with paths cut to what tells them apart: `binary=a` of `binary=/builds/a/redis-server`."""
+    paths: dict[tuple[str, str], set[str]] = {}
+    for own, name in zip(words, names, strict=True):
+        for key, _, value in (word.partition("=") for word in own):
+            paths.setdefault((name, key), set()).add(value)
+    short = {of: _telling_folders(values) for of, values in paths.items() if all("/" in value for value in values)}
+    return [
+        [_with_value(word, short.get((name, word.partition("=")[0]), {})) for word in own]
+        for own, name in zip(words, names, strict=True)
+    ]
+
+
+def _with_value(word: str, values: Mapping[str, str]) -> str:
+    """Return a setting with what stands for its value; the same if nothing does."""
+    key, is_set, value = word.partition("=")
+    return f"{key}{is_set}{values.get(value, value)}"
+
+
+def _telling_folders(paths: set[str]) -> dict[str, str]:
+    """Return each path without the folders that all begin with and end in; a single path stays whole."""
+    parts = {path: PurePosixPath(path).parts for path in paths}
+    if len(paths) < 2:
+        return {path: path for path in paths}
+    most = min(map(len, parts.values())) - 1
+    begin = _common(parts.values(), most)
+    end = _common((own[::-1] for own in parts.values()), most - begin)
+    return {path: str(PurePosixPath(*own[begin : len(own) - end])) for path, own in parts.items()}
+
+
+def _common(sequences: Iterable[tuple[str, ...]], most: int) -> int:
+    """Return how many parts all sequences begin with, `most` of them at most."""
+    columns = islice(zip(*sequences, strict=False), most)
+    return sum(1 for _ in takewhile(lambda column: len(set(column)) == 1, columns))
 
 
 def with_settings(spec: SystemSpec, settings: Mapping[str, str]) -> SystemSpec:

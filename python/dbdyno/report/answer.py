@@ -23,6 +23,7 @@ if TYPE_CHECKING:
 MOST_WORKLOADS = MOST_SEARCHES = 3
 """With more workloads or searches the answer names only the best; the table has the rest."""
 ENOUGH_REPEATS = 5
+_ONCE = "One trial per cell"
 _PROMISES = {
     "D0": "does not flush commits",
     "D1": "does not flush every commit",
@@ -53,6 +54,12 @@ def answer(document: RunDocument) -> list[list[str]]:
         said.append(costs)
     repeats = _repeats(peaks, max(trial["repeat"] or 1 for trial in loaded))
     return [*said, [repeats]] if repeats else said
+
+
+def brief(document: RunDocument) -> str:
+    """Return the first paragraph of the answer, with the caution of a run that repeats nothing."""
+    first, *others = answer(document)
+    return " ".join([*first, *(text for paragraph in others for text in paragraph if text.startswith(_ONCE))])
 
 
 def _searched(searches: Sequence[SearchStated]) -> list[str]:
@@ -150,5 +157,5 @@ def _repeats(peaks: Sequence[Standing], repeats: int) -> str | None:
         wins = all(verdict(peak)[0] for peak in peaks if peak.judged)
         return None if wins else f"{repeats} repeats give a wide interval: add --repeat {ENOUGH_REPEATS}."
     if any(len(peak.chosen) > 1 for peak in peaks):
-        return f"One trial per cell names no winner: add --repeat {ENOUGH_REPEATS}."
-    return f"One trial per cell has no confidence interval: add --repeat {ENOUGH_REPEATS}."
+        return f"{_ONCE} names no winner: add --repeat {ENOUGH_REPEATS}."
+    return f"{_ONCE} has no confidence interval: add --repeat {ENOUGH_REPEATS}."

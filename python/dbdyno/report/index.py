@@ -8,7 +8,7 @@ from pathlib import Path
 from urllib.parse import quote
 
 from dbdyno.errors import UserError
-from dbdyno.report.answer import answer
+from dbdyno.report.answer import brief
 from dbdyno.report.core import words
 from dbdyno.report.core.documents import RunDocument
 from dbdyno.report.document import document
@@ -87,7 +87,7 @@ def described(name: str, run_document: RunDocument, link: str) -> Entry:
         host_of(run_document["environment"]),
         str(run_document["dbdyno"] or ""),
         str(run_document["state"]),
-        " ".join(answer(run_document)[0]),
+        brief(run_document),
         words.limits(run_document["headline"]["limits"]),
         f"{complete} of {len(run_document['trials'])} trials",
         ", ".join(labels),

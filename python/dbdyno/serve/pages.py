@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from functools import cache
 from pathlib import Path
 from typing import Any
@@ -20,6 +20,7 @@ from dbdyno.errors import DbdynoError
 from dbdyno.report.core import plotly, words
 from dbdyno.report.core.templating import TEMPLATES as REPORT_TEMPLATES
 from dbdyno.report.html import environment_of_templates, page_of
+from dbdyno.report.index import Entry
 from dbdyno.report.sections.ranking import MARKS
 from dbdyno.results.foreign_content import understood
 from dbdyno.results.read import read_run
@@ -100,6 +101,7 @@ def _compare(runs: Runs, request: Request) -> Response:
     names = [request.query_params.get(side, "") for side in ("baseline", "candidate")]
     entries = {summary.entry.name: summary.entry for summary in runs.summaries() if not summary.entry.broken}
     force = "force" in request.query_params
+    proposed = _proposed(list(entries.values()))
     chosen = [entries.get(name) for name in names]
     folders = [runs.find(entry.name) for entry in chosen if entry]
     both = [folder for folder in folders if folder]
@@ -109,10 +111,23 @@ def _compare(runs: Runs, request: Request) -> Response:
         here="compare",
         entries=list(entries.values()),
         chosen=chosen,
+        selected=[name or other for name, other in zip(names, proposed, strict=True)],
         comparison=comparison,
         force=force,
         marks=MARKS,
     )
+
+
+def _proposed(entries: Sequence[Entry]) -> tuple[str, str]:
+    """Return the names of the baseline and candidate that the form begins with.
+
+    The candidate is the newest run, the baseline the one before it, of the same experiment if there is one.
+    """
+    if len(entries) < 2:
+        return "", ""
+    newest, *older = entries
+    same = [entry for entry in older if entry.experiment == newest.experiment]
+    return (same or older)[0].name, newest.name
 
 
 def _report(runs: Runs, request: Request) -> Response:

@@ -124,7 +124,7 @@ def _versions(trial: Trial, run: Run) -> str:
 def _builds(trial: Trial) -> Iterator[Line]:
     """Yield the builds that were started from a path: two can state the same version."""
     for build in builds_of(trial):
-        yield Line("build", build)
+        yield Line("build", build, f"build {build.partition(' from ')[2].partition(', sha256 ')[0]}")
 
 
 def builds_of(trial: Trial) -> list[str]:
@@ -146,7 +146,11 @@ def _short_sum(text: object) -> str:
 
 
 def _settings(trial: Trial) -> Line:
-    given = dict(trial.facts.settings or {})
+    servers = trial.facts.known_servers
+    # A build and a file of settings have lines of their own.
+    places = {server.build["setting"] for server in servers if server.build}
+    places |= {"config"} if any(server.config for server in servers) else set()
+    given = {key: value for key, value in (trial.facts.settings or {}).items() if key.rpartition(".")[2] not in places}
     if limit := trial.facts.memory_limit_bytes:
         given["memory limit"] = f"{limit:,} bytes"
     if not given and trial.facts.attached:

@@ -169,7 +169,8 @@ def _pinned_full(measured: Measured) -> Iterator[str]:
     is_waited_for = used >= BUSY_PROCESSORS * usable and (queue or 0.0) >= RUN_QUEUE_PER_CORE * len(pinned)
     if is_waited_for or used >= BRIM_FULL * usable:
         waited = f"; {queue:.1f} threads waited" if is_waited_for else ""
-        yield f"it used {used:.2f} of the {usable:.0f} processors it is pinned to{waited}"
+        its = "the processor" if round(usable) == 1 else f"the {usable:.0f} processors"
+        yield f"it used {used:.2f} of {its} it is pinned to{waited}"
 
 
 def full_threads(measured: Measured, least_cpu: float, least_at_work: float) -> Iterator[str]:
@@ -197,7 +198,8 @@ def _full_pool(measured: Measured, server: str, least_at_work: float) -> Iterato
     threads = sum(states.values())
     at_work = sum(states.get(f"waits.{server}.{state}", 0.0) for state in ("cpu", "cpu_wait"))
     if threads > 1 and at_work >= least_at_work * threads:
-        yield f"its {threads:.0f} serving threads were busy {min(1.0, at_work / threads):.0%} of the time"
+        several = f"its {threads:.0f} serving threads" if threads >= 1.5 else "its serving threads, mostly one,"
+        yield f"{several} were busy {min(1.0, at_work / threads):.0%} of the time"
 
 
 def _threads_of(measured: Measured, server: str) -> list[str]:
