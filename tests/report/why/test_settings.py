@@ -82,6 +82,18 @@ def test_the_path_of_a_build_within_a_value_is_no_difference(pairs):
     assert [setting.name for setting in settings(pairs(put))] == ["plugins"]
 
 
+def test_the_folder_of_an_installed_version_within_a_value_is_no_difference(pairs):
+    def put(label, _, trial):
+        root = f"/cache/mysql@{label}"
+        trial["servers"][0]["effective_settings"] = {
+            "basedir": f"{root}/",
+            "lc_messages_dir": f"{root}/share/",
+            "plugin_dir": f"{root}/lib/{label}/",
+        }
+
+    assert [evidence.name for evidence in settings(pairs(put))] == ["plugin_dir"]
+
+
 def test_another_client_library_is_a_version(pairs):
     def put(label, folder, _):
         records = folder / "records.jsonl"

@@ -27,7 +27,7 @@ def settings(pairs: Pairs) -> list[Evidence]:
     both = {*by_side[0]} & {*by_side[1]} | given
     names = [name for name in dict.fromkeys([*by_side[0], *by_side[1]]) if name in both]
     names = [name for name in names if by_side[0].get(name) != by_side[1].get(name)]
-    folders = [_build_folders(pairs.side(which)) for which in (0, 1)]
+    folders = [_build_folders(pairs.side(which), side) for which, side in enumerate(by_side)]
     values = [{name: _without(side.get(name), of) for name in names} for side, of in zip(by_side, folders, strict=True)]
     names = [name for name in names if values[0][name] != values[1][name]]
     deciding = _deciding(pairs)
@@ -58,10 +58,11 @@ def _deciding(pairs: Pairs) -> set[str]:
     return {name for server in servers for name in server.effective_settings or {}}
 
 
-def _build_folders(trials: Sequence[Trial]) -> list[str]:
-    """Return the folders of the builds that were started from a path, the deepest first."""
+def _build_folders(trials: Sequence[Trial], settings_of_side: Mapping[str, str]) -> list[str]:
+    """Return the folders of the builds, the deepest first: of those with a path, and of what the server states."""
     paths = {str(server.build["path"]) for trial in trials for server in trial.facts.known_servers if server.build}
-    return [str(folder) for path in sorted(paths) for folder in list(Path(path).parents)[:2]]
+    stated = [value.rstrip("/") for name, value in settings_of_side.items() if _of(name) == "basedir"]
+    return [*(str(folder) for path in sorted(paths) for folder in list(Path(path).parents)[:2]), *filter(None, stated)]
 
 
 def _without(value: str | None, folders: Sequence[str]) -> str | None:
