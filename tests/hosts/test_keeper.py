@@ -10,6 +10,7 @@ from dbdyno.errors import UserError
 from dbdyno.hosts import keeper as keeper_module
 from dbdyno.hosts.keeper import Keeper, Tails, serve
 from dbdyno.hosts.spec_message import message_of
+from dbdyno.results.observations import LINES
 from helpers import need, system
 
 
@@ -74,6 +75,19 @@ def test_only_a_node_of_galera_joins_others(keeper):
 def test_a_place_has_ports_at_the_address_of_this_host(keeper):
     node = keeper.answer("find_place", {})
     assert node["address"] == "127.0.0.2" and len({node["group"], node["changes"], node["everything"]}) == 3
+
+
+@pytest.mark.parametrize("cpus", [[0], None])
+def test_the_processors_that_the_server_is_pinned_to_are_observed(keeper, tmp_path, cpus):
+    need("redis")
+    message = make("redis")
+    keeper.answer(message["call"], message["arguments"])
+    launch = {"server_cpus": cpus, "clients": 1, "rows": 100, "memory_limit_bytes": None, "answer_timeout_s": 30}
+    keeper.answer("start", {"launch": launch})
+    for call in ("observe", "watch", "unwatch"):
+        keeper.answer(call, {})
+    lines = (tmp_path / "observed-1" / LINES).read_text()
+    assert ("host.server_cpus_work_s_total" in lines) is bool(cpus)
 
 
 def test_a_call_that_is_refused_is_answered_and_the_next_one_too(keeper, monkeypatch):

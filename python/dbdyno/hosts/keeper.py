@@ -73,6 +73,7 @@ class Keeper:
         self._observer: Observer | None = None
         self._watching: AbstractContextManager[None] | None = None
         self._observed = 0
+        self._pinned: Mapping[str, Sequence[int]] = {}
         self.tails = Tails()
 
     @property
@@ -134,6 +135,7 @@ class Keeper:
 
     def _start(self, launch: Message) -> Message:
         cpus = launch["server_cpus"]
+        self._pinned = {"server": cpus} if cpus else {}
         limits = {key: launch[key] for key in ("clients", "rows", "memory_limit_bytes", "answer_timeout_s")}
         self.system.start(
             Launch(
@@ -164,7 +166,8 @@ class Keeper:
         self.tails.follow(folder / LINES, LINES)
         system = self.system
         servers = system.server_pids(), system.forking(), system.data_directories(), system.probes()
-        self._observer = Observer(Observed(*servers, addresses=system.addresses(), clients_elsewhere=True), folder)
+        observed = Observed(*servers, addresses=system.addresses(), clients_elsewhere=True, pinned=self._pinned)
+        self._observer = Observer(observed, folder)
         return self._seen()
 
     def _watch(self) -> None:
