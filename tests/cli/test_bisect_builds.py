@@ -5,7 +5,7 @@ from pathlib import Path
 
 import pytest
 
-from dbdyno.cli.bisect_builds import builds_between, maker_of
+from dbdyno.cli.bisect_builds import builds_between, maker_of, titles_of
 from dbdyno.errors import RunFailed, UserError
 
 HERE = Path()
@@ -79,6 +79,13 @@ def test_commits_of_a_repository(repository):
         builds_between(commits[3], commits[0], None, "make {commit}", folder)
     with pytest.raises(UserError, match="git finds no commits"):
         builds_between("nowhere", commits[0], None, "make {commit}", folder)
+
+
+def test_commits_are_called_by_their_short_names_and_subjects(repository):
+    folder, commits = repository
+    titles = titles_of(["v1", *commits[1:]], "make {commit}", folder)
+    assert titles == ["v1", *(f"{commits[number][:7]} (change {number})" for number in (1, 2, 3))]
+    assert titles_of(["mysql@5.5", "mysql@5.6"], None, folder) == ["mysql@5.5", "mysql@5.6"]
 
 
 def test_a_command_makes_a_build_and_prints_its_system_last(tmp_path):

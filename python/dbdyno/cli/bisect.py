@@ -2,20 +2,20 @@
 
 import json
 import math
-from dataclasses import asdict
+from dataclasses import asdict, replace
 from pathlib import Path
 from typing import Any
 
 import click
 
-from dbdyno.cli.bisect_builds import Maker, builds_between, maker_of
+from dbdyno.cli.bisect_builds import Maker, builds_between, maker_of, titles_of
 from dbdyno.cli.bisect_steps import Kept, Measuring, Step, measured
 from dbdyno.cli.ci import paired
 from dbdyno.cli.console import make_console
 from dbdyno.cli.tolerant_output import outputs_may_end
 from dbdyno.errors import UserError
 from dbdyno.experiment.trials import cells_of
-from dbdyno.report.cells import sides_of_run
+from dbdyno.report.cells import Compared, sides_of_run
 from dbdyno.report.ci.decisions import Decided, interval_of
 from dbdyno.report.comparison import compare_sides
 from dbdyno.report.core import words
@@ -45,9 +45,8 @@ def command(good: str, bad: str, experiment: str, quiet: bool, as_json: bool, **
     console = make_console(quiet=quiet or as_json)
     most = most_steps(len(builds)) + FIRST_AND_LAST
     asked = (experiment, options["margin"], most, options["budget"], options["out"], quiet or as_json)
-    searching = _Searching(
-        builds, kept, Measuring(*asked, console, options), maker_of(options["build"], repository, state)
-    )
+    maker, titles = maker_of(options["build"], repository, state), titles_of(builds, options["build"], repository)
+    searching = _Searching(builds, titles, kept, Measuring(*asked, console, options), maker)
     named = paired(experiment, _ANY_SYSTEMS, options)
     if len(cells_of(named.experiment)) != 1:
         raise UserError(f"{experiment}: has several loads, and a search needs one: give --clients 16, and one workload")
@@ -66,10 +65,11 @@ def command(good: str, bad: str, experiment: str, quiet: bool, as_json: bool, **
 
 
 class _Searching:
-    """One search: its builds, their known outcomes, and the way to measure them."""
+    """One search: its builds and their titles, the known outcomes, and the way to measure them."""
 
-    def __init__(self, builds: list[str], kept: Kept, measuring: Measuring, maker: Maker) -> None:
-        self._builds, self._kept, self._measuring, self._maker = builds, kept, measuring, maker
+    def __init__(self, builds: list[str], titles: list[str], kept: Kept, measuring: Measuring, maker: Maker) -> None:
+        self._builds, self._titles = builds, titles
+        self._kept, self._measuring, self._maker = kept, measuring, maker
         self._systems: dict[int, str] = {}
         self._steps: list[Step] = []
 
@@ -80,7 +80,7 @@ class _Searching:
         if whole.outcome != SLOWER or whole.decision is None:
             interval = f": {_interval(whole)}" if whole.decision else f": {whole.reason}"
             raise UserError(
-                f"it is not certain that {self._builds[last]} is slower than {self._builds[0]}{interval}; "
+                f"it is not certain that {self._titles[last]} is slower than {self._titles[0]}{interval}; "
                 "raise --budget or --seconds, or lower --margin"
             )
         effect = math.log(whole.decision.ratio)
@@ -99,7 +99,7 @@ class _Searching:
         self._steps.append(step)
         interval = f" {_interval(step)}" if step.decision else ""
         reason = f" ({step.reason})" if step.reason else ""
-        first, second = (self._builds[build] for build in places)
+        first, second = (self._titles[build] for build in places)
         text = f"{second} against {first}: {step.outcome}{interval}{reason}"
         say(self._measuring.console, text, "red" if step.outcome in (BAD, SLOWER) else "", hang=2)
         return step
@@ -117,11 +117,11 @@ class _Searching:
         return "The same command with a larger --budget measures these again"
 
     def _show(self, result: SearchResult, final: Step, as_json: bool) -> None:
-        good, bad = self._builds[result.last_good], self._builds[result.first_bad]
+        good, bad = self._titles[result.last_good], self._titles[result.first_bad]
         if result.is_exact:
             sentence = f"First slow build: {bad}. Against {good}: {_interval(final)}"
         else:
-            between = self._builds[result.last_good + 1 : result.first_bad + 1]
+            between = self._titles[result.last_good + 1 : result.first_bad + 1]
             sentence = (
                 f"The first slow build is one of {', '.join(between)}: those before {bad} are inconclusive. "
                 f"{self._advice()}"
@@ -129,8 +129,8 @@ class _Searching:
         if as_json:
             document = {
                 "sentence": sentence,
-                "last_good": good,
-                "first_bad": bad,
+                "last_good": self._builds[result.last_good],
+                "first_bad": self._builds[result.first_bad],
                 "exact": result.is_exact,
                 "effect": final.decision and asdict(final.decision),
                 "run": final.run,
@@ -144,8 +144,14 @@ class _Searching:
         say(console, sentence, "bold", hang=2)
         if final.run and final.decision:
             verdicts = compare_sides(sides_of_run(read_run(Path(final.run)), None), 0.0, 0.0, force=True)
-            compared = verdicts.cells[0]
+            compared = self._titled(verdicts.cells[0], final.places)
             print_why([Why(compared, SLOWER, _interval(final), evidence_of(compared))], console)
+
+    def _titled(self, compared: Compared, places: tuple[int, int]) -> Compared:
+        """Return a comparison whose sides have the titles of their builds."""
+        first, second = (self._titles[build] for build in places)
+        sides = replace(compared.baseline, name=first), replace(compared.candidate, name=second)
+        return replace(compared, baseline=sides[0], candidate=sides[1])
 
 
 def _interval(step: Step) -> str:

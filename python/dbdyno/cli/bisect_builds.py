@@ -4,6 +4,7 @@ import shlex
 import subprocess
 from collections.abc import Callable, Sequence
 from pathlib import Path
+from textwrap import shorten
 
 from dbdyno.errors import RunFailed, UserError
 from dbdyno.experiment.bounds import read_bounded
@@ -12,6 +13,7 @@ from dbdyno.systems.packages.catalogue import PACKAGES
 from dbdyno.systems.packages.versions import in_range
 
 COMMIT = "{commit}"
+_MOST_SUBJECT = 60
 _MOST_LINES = 10_000
 
 Maker = Callable[[str], str]
@@ -67,16 +69,31 @@ def _versions(good: str, bad: str) -> list[str]:
 
 def _commits(good: str, bad: str, repository: Path) -> list[str]:
     """Return the commits after the good one, up to the bad one, oldest first."""
-    command = ["git", "-C", str(repository), "rev-list", "--reverse", "--first-parent", f"{good}..{bad}", "--"]
-    try:
-        done = subprocess.run(command, capture_output=True, text=True, check=False)
-    except OSError as error:
-        raise UserError(f"git cannot be started: {error.strerror}; install it") from None
+    done = _git(repository, "rev-list", "--reverse", "--first-parent", f"{good}..{bad}", "--")
     if done.returncode:
         raise UserError(f"git finds no commits {good}..{bad} in {repository}: {done.stderr.strip()[:200]}")
     if not (commits := done.stdout.split()):
         raise UserError(f"there is no commit between {good} and {bad} in {repository}; is --good the older one?")
     return commits
+
+
+def _git(repository: Path, *words: str) -> subprocess.CompletedProcess[str]:
+    try:
+        return subprocess.run(
+            ("git", "-C", str(repository), *words), capture_output=True, text=True, errors="replace", check=False
+        )
+    except OSError as error:
+        raise UserError(f"git cannot be started: {error.strerror}; install it") from None
+
+
+def titles_of(builds: Sequence[str], build: str | None, repository: Path) -> list[str]:
+    """Return the builds as a person reads them: a commit by its short name and its subject, others as they are."""
+    if build is None:
+        return list(builds)
+    done = _git(repository, "log", "--no-walk=unsorted", "--format=%H%x09%h%x09%s", *builds[1:], "--")
+    split = [line.split("\t", 2) for line in done.stdout.splitlines()]
+    titles = {name: f"{short} ({shorten(subject, _MOST_SUBJECT, placeholder='…')})" for name, short, subject in split}
+    return [titles.get(name, name) for name in builds]
 
 
 def maker_of(build: str | None, repository: Path, logs: Path) -> Maker:
