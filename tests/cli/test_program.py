@@ -82,7 +82,9 @@ sys.meta_path.insert(0, Interrupting)""")
 
 def in_python(before):
     """Run `dbdyno list` in a Python that has done something before."""
-    program = f"import sys, signal\nsignal.signal(signal.SIGINT, signal.default_int_handler)\n{before}\n"
+    # Tests that run behind nohup have SIGHUP ignored, which children inherit.
+    usual = "signal.signal(signal.SIGINT, signal.default_int_handler)\nsignal.signal(signal.SIGHUP, signal.SIG_DFL)"
+    program = f"import sys, signal\n{usual}\n{before}\n"
     listed = "from dbdyno.__main__ import start\nsys.argv = ['dbdyno', 'list']\nstart()"
     command = [sys.executable, "-c", program + listed]
     return subprocess.run(command, env=ENVIRONMENT, capture_output=True, text=True, check=False)

@@ -11,6 +11,15 @@ from dbdyno.conduct.interrupt import Interrupts
 
 @pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM, signal.SIGHUP])
 def test_without_a_load_client_it_interrupts(number):
+    # Tests that run behind nohup have SIGHUP ignored.
+    usual = signal.signal(number, signal.default_int_handler)
+    try:
+        _interrupts(number)
+    finally:
+        signal.signal(number, usual)
+
+
+def _interrupts(number):
     before = signal.getsignal(number)
     with Interrupts() as interrupts:
         assert not interrupts.requested
