@@ -124,7 +124,7 @@ def test_labels_are_names_and_settings_only_where_names_repeat():
     assert labels("mysql://u:pw@h:1/d") == ["mysql://h:1/d"]
 
 
-def test_labels_have_of_paths_the_folders_that_differ():
+def test_labels_have_only_the_folders_in_which_paths_differ():
     assert labels("redis?binary=/t/a/redis-server", "redis?binary=/t/b/redis-server", "memcached?binary=/t/m") == [
         "redis binary=a",
         "redis binary=b",

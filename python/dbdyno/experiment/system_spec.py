@@ -265,7 +265,7 @@ def with_labels(specs: list[SystemSpec]) -> list[SystemSpec]:
     """Give every system the label it has in tables and plots, unique within the run.
 
     It is the given label, else the name. If systems share a name, the settings that differ are added, and behind a
-    comma the keys of their variants: `mariadb, rows 1M`. Of paths only the folders that differ are added.
+    comma the keys of their variants: `mariadb, rows 1M`. A path adds only the folders that differ.
     Raises ValueError if two are the same configuration or were given the same label.
     """
     names = [spec.label or bare_name(spec) for spec in specs]

@@ -123,22 +123,25 @@ def _versions(trial: Trial, run: Run) -> str:
 
 def _builds(trial: Trial) -> Iterator[Line]:
     """Yield the builds that were started from a path: two can state the same version."""
-    for build in builds_of(trial):
-        yield Line("build", build, f"build {build.partition(' from ')[2].partition(', sha256 ')[0]}")
+    for (_, build), text in zip(_stated_builds(trial), builds_of(trial), strict=True):
+        yield Line("build", text, f"build {build.get('path')}")
 
 
 def builds_of(trial: Trial) -> list[str]:
     """Return the builds that a path named, in words: version, path, sum and build id."""
+    return [
+        f"{name} {build.get('version')} from {build.get('path')}, sha256 {sha256}, build id {own}"
+        for name, build in _stated_builds(trial)
+        for sha256, own in [(_short_sum(build.get("sha256")), _short_sum(build.get("build_id")))]
+    ]
+
+
+def _stated_builds(trial: Trial) -> list[tuple[str, Mapping[str, object]]]:
+    """Return what each build states, with its server or `client: C library`."""
     builds: list[tuple[str, Mapping[str, object]]] = [
         (server.name, server.build) for server in trial.facts.known_servers if server.build
     ]
-    if library := trial.facts.client_build:
-        builds.append(("client: C library", library))
-    return [
-        f"{name} {build.get('version')} from {build.get('path')}, sha256 {sha256}, build id {own}"
-        for name, build in builds
-        for sha256, own in [(_short_sum(build.get("sha256")), _short_sum(build.get("build_id")))]
-    ]
+    return [*builds, ("client: C library", trial.facts.client_build)] if trial.facts.client_build else builds
 
 
 def _short_sum(text: object) -> str:
