@@ -293,8 +293,7 @@ def conditions(run: Run, trial: Trial) -> dict[str, str]:
     """
     about, cell = trial.about, cell_of(trial)
     # The path of a build is left out as well: a daily build has another path each day.
-    places = {server.build["setting"] for server in trial.facts.known_servers if server.build}
-    settings = {key: value for key, value in (trial.facts.settings or {}).items() if key.split(".")[-1] not in places}
+    settings = trial.facts.settings_but_builds
     of_trial = {key.replace("_", " "): json.dumps(about.get(key, _DEFAULTS.get(key))) for key in TRIAL_KEYS}
     return {
         "durability class": trial.facts.promised.level,

@@ -233,6 +233,12 @@ class TrialFacts(_Facts):
         """The servers, typed."""
         return tuple(map(Server.read, self.servers or ()))
 
+    @property
+    def settings_but_builds(self) -> JsonObject:
+        """The settings that were given, without those that name a build by its path."""
+        places = {server.build["setting"] for server in self.known_servers if server.build}
+        return {key: value for key, value in (self.settings or {}).items() if key.rpartition(".")[2] not in places}
+
     def settings_of(self, server: str) -> JsonObject:
         """Return the effective settings of a server; none if it is not known."""
         settings = (known.effective_settings for known in self.known_servers if known.name == server)

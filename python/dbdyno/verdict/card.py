@@ -149,11 +149,13 @@ def _short_sum(text: object) -> str:
 
 
 def _settings(trial: Trial) -> Line:
-    servers = trial.facts.known_servers
     # A build and a file of settings have lines of their own.
-    places = {server.build["setting"] for server in servers if server.build}
-    places |= {"config"} if any(server.config for server in servers) else set()
-    given = {key: value for key, value in (trial.facts.settings or {}).items() if key.rpartition(".")[2] not in places}
+    has_file = any(server.config for server in trial.facts.known_servers)
+    given = {
+        key: value
+        for key, value in trial.facts.settings_but_builds.items()
+        if not (has_file and key.rpartition(".")[2] == "config")
+    }
     if limit := trial.facts.memory_limit_bytes:
         given["memory limit"] = f"{limit:,} bytes"
     if not given and trial.facts.attached:
