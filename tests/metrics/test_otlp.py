@@ -87,6 +87,17 @@ def test_each_second_is_sent(collector, figures, trial):
     assert resource["service.name"] == "dbdyno"
 
 
+def test_what_changes_during_the_last_delivery_is_sent(collector, figures, trial):
+    with delivered(figures, collector.endpoint):
+        collector.answers.clear()
+        figures.trial_begins(trial)
+        figures.record_came(interval())
+        wait_until(lambda: len(collector.requests) == 2)
+        figures.trial_ended(ended(trial))
+        threading.Timer(0.2, collector.answers.set).start()
+    assert labels_of(collector.points()["dbdyno.trials_ended"][0])["state"] == "complete"
+
+
 def test_nobody_there_is_told_before_a_run_begins(collector, figures, capfd):
     collector.status = 404
     with pytest.raises(UserError, match=r"takes no metrics: .*404"), delivered(figures, collector.endpoint):

@@ -117,9 +117,12 @@ def _sending(figures: Figures, send: Callable[[], object]) -> Iterator[None]:
     changed, ending = threading.Event(), threading.Event()
 
     def run() -> None:
-        while not ending.is_set():
+        ends = False
+        while not ends:
             changed.wait()
             changed.clear()
+            # Asked before it sends: what changes while it sends is sent once more.
+            ends = ending.is_set()
             send()
 
     thread = threading.Thread(target=run, name="metrics", daemon=True)
