@@ -11,11 +11,20 @@ import pytest
 from dbdyno.report.cells import sides_of_run
 from dbdyno.report.comparison import compare_sides
 from dbdyno.report.why.evidence import Pairs
+from dbdyno.results.conclusions import VERDICT_FORMAT
 from dbdyno.results.read import read_run
 from synthetic_run import SYSTEMS, write_run
 
 FAST = replace(SYSTEMS[2], label="fast")
 SLOW = replace(SYSTEMS[2], label="slow", base_us=1350, peak_per_s=6000)
+
+
+def conclude(folder: Path, limit: str, **bands: float) -> None:
+    """Write a verdict into a trial's folder: its limit, and the operations in each band."""
+    budget = {"in_flight": sum(bands.values()), "bands": bands, "per_second": {}, "not_seen": []}
+    verdict = {"limit": limit, "sentence": "", "evidence": [], "runner_up": None, "confidence": "high", "next": []}
+    document = {"format": VERDICT_FORMAT, "client_limited": None, "time_budget": budget, "verdict": verdict}
+    (folder / "verdict.json").write_text(json.dumps(document))
 
 
 @pytest.fixture(scope="session")

@@ -4,6 +4,7 @@ import json
 
 from dbdyno.report.flame_graph import draw_profiles
 from dbdyno.report.why.functions import functions
+from report.why.conftest import conclude
 
 RATES = {"fast": 2000, "slow": 1000}
 
@@ -33,6 +34,18 @@ def test_the_slower_function_is_named_with_the_kernels_time_in_it(pairs):
     run = given.compared.baseline.run.path
     draw_profiles(run)
     assert "server-on-cpu-against-001-mariadb-game-c4.svg" in functions(given)[0].note
+
+
+def test_a_function_of_the_full_server_explains_the_queue_before_it(pairs):
+    def put(limit):
+        def put(label, folder, trial):
+            _stacks(150)(label, folder, trial)
+            conclude(folder, limit, server_cpu=1.0, server_cpu_wait=3.0)
+
+        return put
+
+    (elsewhere,), (full,) = functions(pairs(put("commit"))), functions(pairs(put("server-cpu")))
+    assert full.share == min(1.0, 4 * elsewhere.share) > elsewhere.share
 
 
 def test_a_thread_that_always_waits_explains_nothing(pairs):

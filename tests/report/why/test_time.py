@@ -6,6 +6,7 @@ import pytest
 
 from dbdyno.report.why.time import time_bands
 from dbdyno.results.conclusions import VERDICT_FORMAT
+from report.why.conftest import conclude
 
 
 def _budget(commit):
@@ -26,6 +27,16 @@ def test_the_band_that_became_wider_is_named_with_its_share_of_the_difference(pa
     fast, slow = (sum(1e6 / trial.recorded.throughput_per_s for trial in given.side(which)) / 4 for which in (0, 1))
     assert first.share == pytest.approx(min(1.0, (2.5 * slow - 0.4 * fast) / given.time_us))
     assert first.before.endswith("µs") and first.after.endswith("ms")
+
+
+@pytest.mark.parametrize(("limit", "share"), [("server-thread", 1.0), ("host-cpu", 0.5), ("commit", 0.25)])
+def test_full_processors_explain_the_queue_before_them(pairs, limit, share):
+    def put(label, folder, trial):
+        conclude(folder, limit, client_cpu=1.0, server_cpu=1.0, server_cpu_wait=2.0)
+
+    by_band = {band.name: band for band in time_bands(pairs(put))}
+    assert by_band["server cpu"].share == pytest.approx(share, abs=0.01)
+    assert ("queue" in by_band["server cpu"].note) == (limit != "commit")
 
 
 def test_what_no_observation_explains_says_so(pairs):

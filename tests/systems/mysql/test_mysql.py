@@ -28,6 +28,7 @@ def test_a_version_starts_takes_settings_and_is_gone_when_stopped(name, launch):
         (server,) = mysql.servers()
         assert server["version"].startswith(PACKAGES[name].release)
         assert server["effective_settings"]["innodb_buffer_pool_size"] == str(32 << 20)
+        assert server["effective_settings"]["innodb_flush_method"] == "fsync"
         assert mysql.durability().level == "D2"
         assert mysql.counters()["mysql"]["Questions"] > 0
         directory = mysql._directory.path

@@ -73,7 +73,8 @@ def _evidence(name: str, pairs: Pairs, sides: list[list[_Counted]]) -> tuple[Evi
         return None
     means = [float(np.mean([counted.events[name] / counted.transactions[name] for counted in side])) for side in sides]
     is_time, is_against = _is_time(name), change * pairs.log_time < 0
-    share = (means[1] - means[0]) * 1e6 / pairs.time_us if is_time else abs(change / pairs.log_time)
+    added_us = (means[1] - means[0]) * 1e6 * _queue_factor(name, pairs)
+    share = added_us / pairs.time_us if is_time else abs(change / pairs.log_time)
     if share < LEAST_SHARE:
         return None
     by_second = [
@@ -85,6 +86,11 @@ def _evidence(name: str, pairs: Pairs, sides: list[list[_Counted]]) -> tuple[Evi
     note = _AGAINST if is_against else "the same per second" if clock else ""
     share = 0.0 if is_against else min(1.0, share)
     return Evidence("counter", f"{name} per transaction", before, after, share, note), abs(change)
+
+
+def _queue_factor(name: str, pairs: Pairs) -> float:
+    quantity, _, process = name.partition(" of ")
+    return pairs.queue_factor(process) if quantity.startswith("cpu ") else 1.0
 
 
 def _is_time(name: str) -> bool:

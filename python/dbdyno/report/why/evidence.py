@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
@@ -13,12 +14,24 @@ from dbdyno.report.cells import Compared
 from dbdyno.results.model import Trial
 from dbdyno.results.usable import unusable
 from dbdyno.stats.comparison import SIGNIFICANCE, holm_adjusted, paired_t
+from dbdyno.verdict.judge import judged
+from dbdyno.verdict.limits import HOST_CPU, SERVER_CPU, SERVER_THREAD
 
 LEAST_SHARE = 0.05
 """Evidence that can explain a smaller share of the difference is not named."""
 BY_THE_CLOCK = 0.25
 """A counter follows the clock, not the transactions, if its change per second is less than this share of its change per
 transaction."""
+QUEUED = "with the queue for it"
+"""The note of time on full processors: whatever waits for them waits longer, too."""
+CLIENT_PROCESS = "client"
+"""The name of the load client's process; all others are a server's."""
+_FULL = {
+    SERVER_CPU: ("server_cpu",),
+    SERVER_THREAD: ("server_cpu",),
+    HOST_CPU: ("server_cpu", "client_cpu"),
+}
+"""Limits that are processors or threads, and the bands of the operations that these serve."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -73,9 +86,39 @@ class Pairs:
         times = [[time_us(trial) for trial in self.side(which)] for which in (0, 1)]
         return float(np.mean(times[1]) - np.mean(times[0])) if self.trials else 0.0
 
+    def queue_factor(self, process: str) -> float:
+        """Return how much longer a transaction takes for each µs that `process` computes longer for it.
+
+        Behind full processors every operation in flight waits for those before it: the factor is the number in flight
+        over the number that the processors serve. It is 1 if something else limits, or other processes.
+
+        Args:
+            process: `client`, or any name of a server.
+        """
+        embedded = all(trial.embedded for trial in self.side(0))
+        is_client = process == CLIENT_PROCESS and not embedded
+        return self._queue_factors.get("client_cpu" if is_client else "server_cpu", 1.0)
+
+    @cached_property
+    def _queue_factors(self) -> dict[str, float]:
+        """The factors of the bands that full processors serve."""
+        limits = {_usual_limit(self.side(which)) for which in (0, 1)}
+        names = _FULL.get(limits.pop() or "", ()) if len(limits) == 1 else ()
+        budgets = [judged(trial).time_budget for pair in self.trials for trial in pair]
+        served = sum(budget.bands.get(name, 0.0) for budget in budgets if budget for name in names)
+        in_flight = sum(budget.in_flight for budget in budgets if budget)
+        return dict.fromkeys(names, max(1.0, in_flight / served)) if served else {}
+
 
 Kind = Callable[[Pairs], Sequence[Evidence]]
 """Looks for one kind of evidence in the trials of a cell."""
+
+
+def _usual_limit(trials: Sequence[Trial]) -> str | None:
+    """Return what limited most of the trials, if anything did."""
+    verdicts = [judged(trial).verdict for trial in trials]
+    counted = Counter(verdict.limit if verdict else None for verdict in verdicts)
+    return counted.most_common(1)[0][0] if counted else None
 
 
 def time_us(trial: Trial) -> float:

@@ -29,18 +29,19 @@ def functions(pairs: Pairs) -> list[Evidence]:
     if not all(trial.embedded for pair in pairs.trials for trial in pair):
         # A client waits for its server: why the server takes longer, the server's own stacks tell.
         kinds = [kind for kind in kinds if kind != CLIENT_WAITS]
-    changes = [evidence for kind in kinds for evidence in _changes(kind, sides, pairs.time_us)]
+    changes = [evidence for kind in kinds for evidence in _changes(kind, sides, pairs)]
     return sorted(changes, key=lambda evidence: -(evidence.share or 0.0))
 
 
-def _changes(kind: str, sides: list[list[Profiled]], time_us: float) -> Iterator[Evidence]:
+def _changes(kind: str, sides: list[list[Profiled]], pairs: Pairs) -> Iterator[Evidence]:
     """Yield what changed in one kind of stacks, of one process."""
     process, _, way = kind.removesuffix("-cpu").rpartition("-")
+    factor = pairs.queue_factor(process) if way == "on" else 1.0
     own_us = [_own_us(side, kind) for side in sides]
     rates = [sum(profile.rate_per_s or 0.0 for profile in side) / len(side) for side in sides]
     for name in own_us[0].keys() | own_us[1].keys():
         before, after = (side[name] for side in own_us)
-        share = (after - before) / time_us
+        share = (after - before) * factor / pairs.time_us
         by_second = after * rates[1] - before * rates[0]
         # A thread that waits all the time for work waits longer per transaction if there are fewer transactions.
         if share >= LEAST_SHARE and by_second > BY_THE_CLOCK * (after - before) * rates[1]:

@@ -3,18 +3,21 @@
 from __future__ import annotations
 
 from dbdyno.report.core import words
-from dbdyno.report.why.evidence import LEAST_SHARE, Evidence, Pairs, beyond_noise
+from dbdyno.report.why.evidence import CLIENT_PROCESS, LEAST_SHARE, QUEUED, Evidence, Pairs, beyond_noise
 from dbdyno.results.model import Trial
 from dbdyno.verdict.judge import judged
 
-UNEXPLAINED = "unexplained"
+PROCESSES = {"client_cpu": CLIENT_PROCESS, "server_cpu": "server"}
+"""Bands of operations that a process computes for."""
+_NOTES = {"unexplained": "no observation tells where"}
 
 
 def time_bands(pairs: Pairs) -> list[Evidence]:
     """Return the bands of the time budget that changed, as time of a transaction.
 
     By Little's law, the operations in a band divided by the throughput are the time that a transaction spends there.
-    The bands add up to the time of a transaction, so their changes add up to the difference.
+    The bands add up to the time of a transaction, so their changes add up to the difference. The one of full processors
+    explains the queue before them, too.
     """
     sides = [[_bands_us(trial) for trial in pairs.side(which)] for which in (0, 1)]
     if not all(all(side) for side in sides) or not pairs.time_us:
@@ -27,9 +30,11 @@ def time_bands(pairs: Pairs) -> list[Evidence]:
     evidence = []
     for name in beyond_noise(values):
         before, after = (sum(side) / len(side) for side in values[name])
-        share = (after - before) / pairs.time_us
+        process = PROCESSES.get(name)
+        factor = pairs.queue_factor(process) if process else 1.0
+        share = (after - before) * factor / pairs.time_us
         if share >= LEAST_SHARE:
-            note = "no observation tells where" if name == UNEXPLAINED else ""
+            note = QUEUED if factor > 1 else _NOTES.get(name, "")
             times = words.length(before), words.length(after)
             evidence.append(Evidence("time", name.replace("_", " "), *times, min(1.0, share), note))
     return evidence

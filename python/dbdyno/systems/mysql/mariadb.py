@@ -199,7 +199,11 @@ class MySQLServer(LiveServer):
             return rows
 
     def _variables(self) -> dict[str, str]:
-        return self._ask(self.variables_query)
+        variables = self._ask(self.variables_query)
+        if variables.get("innodb_flush_method") == "":
+            # MySQL before 8.0 shows its default as an empty text.
+            variables["innodb_flush_method"] = "fsync"
+        return variables
 
     def servers(self) -> list[ServerStated]:
         variables = self._variables()
