@@ -48,8 +48,8 @@ def test_one_that_cannot_be_loaded_is_refused_with_the_reason(libpq, tmp_path):
 def test_one_that_is_replaced_or_removed_is_another(libpq):
     assert c_library_build(client(libpq))
     libpq.write_bytes(libpq.read_bytes() + b"\0")
-    with pytest.raises(BuildReplaced, match=r"libpq\.so\.5 was replaced by another build during the run"):
+    with pytest.raises(BuildReplaced, match=r"libpq\.so\.5 was replaced by another build"):
         c_library_build(client(libpq))
     libpq.unlink()
-    with pytest.raises(BuildReplaced, match="was removed during the run"):
+    with pytest.raises(BuildReplaced, match=r"was removed \("):
         c_library_build(client(libpq))

@@ -33,9 +33,9 @@ def c_library_build(client: str) -> BuildStated | None:
     try:
         is_same = identify(path).sha256 == build["sha256"]
     except OSError as error:
-        raise BuildReplaced(f"{path} was removed during the run ({_why(error)})") from None
+        raise BuildReplaced(f"{path} was removed ({_why(error)})") from None
     if not is_same:
-        raise BuildReplaced(f"{path} was replaced by another build during the run")
+        raise BuildReplaced(f"{path} was replaced by another build")
     return build
 
 

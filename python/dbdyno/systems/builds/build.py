@@ -88,8 +88,8 @@ class Build:
         try:
             is_same = identify(self.server) == self.identity
         except OSError as error:
-            return f"{self.server} was removed during the run ({(error.strerror or str(error)).lower()})"
-        return None if is_same else f"{self.server} was replaced by another build during the run"
+            return f"{self.server} was removed ({(error.strerror or str(error)).lower()})"
+        return None if is_same else f"{self.server} was replaced by another build"
 
 
 def find_build(label: str, layout: Layout, given: str) -> Build:
