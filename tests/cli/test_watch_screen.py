@@ -22,6 +22,7 @@ FIRST = {
     "process.mariadbd.resident_bytes": 120.0 * (1 << 20),
     "threads.mariadbd.connection.busiest_cpu": 0.0,
     "store.mariadb.questions_total": 1000.0,
+    "store.mariadb.sent_bytes_total": 0.0,
     "store.mariadb.idle_total": 1.0,
     "store.mariadb.connections": 4.0,
     "waits.mariadb.lock": 0.0,
@@ -37,6 +38,7 @@ SECOND = FIRST | {
     "process.mariadbd.cpu_user_s_total": 1.5,
     "threads.mariadbd.connection.busiest_cpu": 0.34,
     "store.mariadb.questions_total": 2234.0,
+    "store.mariadb.sent_bytes_total": 14.0,
     "waits.mariadb.lock": 1.25,
     "locks.mariadb.trx_mutex": 1.0,
 }
@@ -56,7 +58,7 @@ def test_a_screen_has_every_band():
         "network  received 0.0 MiB/s",
         "process  mariadbd  CPU 0.50 (user 0.50, system 0.00)  memory 120 MiB",
         "threads  connection 34%",
-        "store    questions 1,234/s  connections 4.00",
+        "store    questions 1,234/s  sent 14.0 B/s  connections 4.00",
         "waits    lock 1.25",
         "locks    trx mutex 1.00",
     ]

@@ -150,7 +150,7 @@ def _rate(name: str, per_s: float | None) -> Iterator[str]:
     if not per_s:
         return
     if name.endswith("_bytes"):
-        yield f"{_plain(name.removesuffix('_bytes'))} {per_s / _MIB:.2g} MiB/s"
+        yield f"{_plain(name.removesuffix('_bytes'))} {words.short_bytes(per_s)}/s"
     elif name.endswith("_s"):
         yield f"{_plain(name.removesuffix('_s'))} {per_s:.2f} s/s"
     else:
