@@ -12,7 +12,7 @@ from dbdyno.cli.printable import PrintableStream
 from dbdyno.cli.tolerant_output import outputs_may_end
 from dbdyno.conduct.listener import Outcome
 from dbdyno.experiment.rate import Rate
-from dbdyno.experiment.system_spec import SystemSpec
+from dbdyno.experiment.system_spec import SystemSpec, parse_system
 from dbdyno.experiment.trials import Preparation, Trial
 from dbdyno.stats.stability import Stability
 from helpers import workload
@@ -295,7 +295,9 @@ def test_starting_is_said_once_for_a_configuration():
     listener = Plain(console)
     for repeat in (1, 2, 3):
         listener.preparation_begins(Preparation(f"0{repeat}-redis", SYSTEM, workload("game"), repeat, (TRIAL,)))
-    assert console.file.getvalue().splitlines() == ["redis: starting and loading"]
+    attached = replace(parse_system("redis://h"), label="redis")
+    listener.preparation_begins(Preparation("01-redis", attached, workload("game"), 1, (TRIAL,)))
+    assert console.file.getvalue().splitlines() == ["redis: starting and loading", "redis: loading"]
 
 
 def test_what_became_of_a_limit_is_said():

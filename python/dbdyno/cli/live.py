@@ -85,8 +85,9 @@ class Plain(Listener):
         self.say(what, "yellow")
 
     def preparation_begins(self, preparation: Preparation) -> None:
+        system = preparation.system
         if preparation.repeat == 1:
-            self.say(f"{preparation.system.label}: starting and loading", "dim")
+            self.say(f"{system.label}: {'loading' if system.attached else 'starting and loading'}", "dim")
 
     def search_begins(self, first: Trial, limit: str) -> None:
         self.say(f"{self.position(first, self._ended + 1)}  searching for the highest rate with {limit}")
