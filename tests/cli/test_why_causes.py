@@ -10,7 +10,7 @@ import pytest
 
 from helpers import need, need_program, need_stacks
 
-pytestmark = [pytest.mark.systems, pytest.mark.timeout(300)]
+pytestmark = pytest.mark.systems
 
 REPEATED = ("--repeat", "5", "--warmup", "0", "--set", "ceiling=false", "--quiet")
 DROP = {"mariadb": "DROP INDEX dbdyno_bm_sid ON dbdyno_bm", "postgresql": "DROP INDEX dbdyno_bm_sid"}

@@ -102,7 +102,6 @@ def in_cassandra(server, make):
     return cassandra._views().ask(server.endpoint, *foreign * make, tables)[-1]
 
 
-@pytest.mark.timeout(300)
 @pytest.mark.parametrize(
     ("name", "scheme", "there", "removed"),
     [

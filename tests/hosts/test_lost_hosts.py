@@ -98,21 +98,18 @@ def check_lost(stage: Stage, fault: str, role: str, phase: str) -> None:
     stage.wait_for(stage.is_clean)
 
 
-@pytest.mark.timeout(300)
 @pytest.mark.parametrize(("fault", "role", "phase"), SAMPLE)
 def test_a_lost_host_makes_the_trial_invalid(stage, fault, role, phase):
     check_lost(stage, fault, role, phase)
 
 
 @pytest.mark.systems
-@pytest.mark.timeout(300)
 @pytest.mark.parametrize(("fault", "role", "phase"), [case for case in CASES if case not in SAMPLE])
 def test_a_host_may_be_lost_in_any_phase(stage, fault, role, phase):
     check_lost(stage, fault, role, phase)
 
 
 @pytest.mark.systems
-@pytest.mark.timeout(300)
 @pytest.mark.parametrize("fault", ["killed", "frozen"])
 def test_a_conductor_that_is_lost_ends_everything(stage, fault):
     running = stage.start("game", "--system", "mariadb", "--clients", "4", "--rows", "100", "--seconds", "600")
