@@ -107,5 +107,5 @@ def test_the_table_of_startup_has_the_processor_time_of_hyperfine(bench: Callabl
     startup = bench("startup")
     exported = '{"results": [{"command": "x", "mean": 9, "user": 0.04, "system": 0.01}]}'
     assert startup.cpu_ms(exported) == pytest.approx(50)
-    table = startup.table([(startup.Case(("list",), 300), 50.0)])
-    assert table.splitlines()[-1] == "| `dbdyno list` | 50 ms | 300 ms |"
+    table = startup.table([(startup.Case(("list",), 300), 50.0)], 20.0)
+    assert table.splitlines()[-1] == "| `dbdyno list` | 50 ms | 2.5 × | 300 ms |"
