@@ -3,7 +3,7 @@
     python -m benches.startup
 
 Beside each are its limit, and how often an empty Python starts in that time: hosts differ in speed by a factor of
-three. `show` reads a run of one second that is made first.
+two or more. `show` reads a run of one second that is made first.
 """
 
 from __future__ import annotations
