@@ -1,6 +1,13 @@
 """Counters that differ per transaction."""
 
+import json
+
+import pyarrow.parquet as pq
+
 from dbdyno.report.why.counters import counters
+from report.why.conftest import conclude
+
+USER = "process.mariadb.cpu_user_s_total"
 
 
 def _count(**of_slow):
@@ -51,9 +58,29 @@ def test_events_that_come_by_the_clock_say_so_and_rare_ones_are_none(pairs):
     assert "rare per transaction" not in by_counter
 
 
-def test_processor_time_of_the_server_is_named_as_time(pairs):
-    processor_times = [counter for counter in counters(pairs()) if "time of mariadb" in counter.name]
-    assert all(counter.before.endswith(("µs", "ms")) for counter in processor_times)
+def _compute(times, limit):
+    """Let the slow server compute `times` as long, and `limit` be the limit of both sides."""
+
+    def put(label, folder, trial):
+        conclude(folder, limit, server_cpu=1.0, server_cpu_wait=3.0)
+        samples = pq.read_table(folder / "observations.parquet").to_pylist()
+        if label == "slow":
+            samples = [sample | {USER: times * sample[USER]} for sample in samples]
+        (folder / "observations.jsonl").write_text("".join(f"{json.dumps(sample)}\n" for sample in samples))
+        (folder / "observations.parquet").unlink()
+
+    return put
+
+
+def _processor_time(given):
+    (counter,) = (counter for counter in counters(given) if counter.name.startswith("cpu user time of mariadb"))
+    return counter
+
+
+def test_processor_time_of_the_server_is_named_as_time_and_explains_the_queue_if_it_limits(pairs):
+    elsewhere, full = (_processor_time(pairs(_compute(3, limit))) for limit in ("commit", "server-thread"))
+    assert elsewhere.before.endswith("µs") and elsewhere.after.endswith("µs")
+    assert full.share == min(1.0, 4 * elsewhere.share) > elsewhere.share
 
 
 def test_one_pair_has_no_noise_to_be_beyond(pairs):

@@ -4,6 +4,7 @@ import numpy as np
 import pytest
 
 from dbdyno.report.why.evidence import Pairs, beyond_noise, time_us
+from report.why.conftest import conclude
 
 
 def test_pairs_are_the_repetitions_that_both_sides_have(pairs):
@@ -43,3 +44,14 @@ def test_chance_is_no_evidence_however_many_quantities_are_looked_at():
 def test_what_is_the_same_in_every_trial_and_differs_is_evidence_and_one_pair_is_none():
     assert beyond_noise({"constant": ([1.0, 1.0], [2.0, 2.0]), "equal": ([1.0, 1.0], [1.0, 1.0])}) == ["constant"]
     assert beyond_noise({"one pair": ([1.0], [2.0])}) == []
+
+
+def test_an_embedded_store_computes_in_the_client(pairs):
+    def put(embedded):
+        def put(label, folder, trial):
+            trial["embedded"] = embedded
+            conclude(folder, "server-cpu", server_cpu=1.0, server_cpu_wait=3.0)
+
+        return put
+
+    assert [pairs(put(embedded)).queue_factor("client") for embedded in (True, False)] == [4.0, 1.0]

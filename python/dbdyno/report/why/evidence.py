@@ -97,11 +97,11 @@ class Pairs:
         """
         embedded = all(trial.embedded for trial in self.side(0))
         is_client = process == CLIENT_PROCESS and not embedded
-        return self._queue_factors.get("client_cpu" if is_client else "server_cpu", 1.0)
+        return self.queue_factors.get("client_cpu" if is_client else "server_cpu", 1.0)
 
     @cached_property
-    def _queue_factors(self) -> dict[str, float]:
-        """The factors of the bands that full processors serve."""
+    def queue_factors(self) -> dict[str, float]:
+        """`queue_factor` by band of the time budget; only those that full processors serve are in it."""
         limits = {_usual_limit(self.side(which)) for which in (0, 1)}
         names = _FULL.get(limits.pop() or "", ()) if len(limits) == 1 else ()
         budgets = [judged(trial).time_budget for pair in self.trials for trial in pair]

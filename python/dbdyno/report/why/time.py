@@ -3,12 +3,10 @@
 from __future__ import annotations
 
 from dbdyno.report.core import words
-from dbdyno.report.why.evidence import CLIENT_PROCESS, LEAST_SHARE, QUEUED, Evidence, Pairs, beyond_noise
+from dbdyno.report.why.evidence import LEAST_SHARE, QUEUED, Evidence, Pairs, beyond_noise
 from dbdyno.results.model import Trial
 from dbdyno.verdict.judge import judged
 
-PROCESSES = {"client_cpu": CLIENT_PROCESS, "server_cpu": "server"}
-"""Bands of operations that a process computes for."""
 _NOTES = {"unexplained": "no observation tells where"}
 
 
@@ -16,8 +14,8 @@ def time_bands(pairs: Pairs) -> list[Evidence]:
     """Return the bands of the time budget that changed, as time of a transaction.
 
     By Little's law, the operations in a band divided by the throughput are the time that a transaction spends there.
-    The bands add up to the time of a transaction, so their changes add up to the difference. The one of full processors
-    explains the queue before them, too.
+    The bands add up to the time of a transaction, so their changes add up to the difference. The band of full
+    processors also explains the queue before them.
     """
     sides = [[_bands_us(trial) for trial in pairs.side(which)] for which in (0, 1)]
     if not all(all(side) for side in sides) or not pairs.time_us:
@@ -30,8 +28,7 @@ def time_bands(pairs: Pairs) -> list[Evidence]:
     evidence = []
     for name in beyond_noise(values):
         before, after = (sum(side) / len(side) for side in values[name])
-        process = PROCESSES.get(name)
-        factor = pairs.queue_factor(process) if process else 1.0
+        factor = pairs.queue_factors.get(name, 1.0)
         share = (after - before) * factor / pairs.time_us
         if share >= LEAST_SHARE:
             note = QUEUED if factor > 1 else _NOTES.get(name, "")
