@@ -167,6 +167,24 @@ def test_a_classic_question_has_both_answers_and_its_evidence(figures: Figures, 
     ]
 
 
+def test_groups_of_clients_have_their_own_figures(figures: Figures) -> None:
+    writers = {"name": "writers", "clients": 1, "offered_per_s": 200.0, "response_time_us": {"p99": 2500.0}}
+    readers = {"name": "readers", "clients": 4, "service_time_us": {"p99": 800.0}}
+    trials = [
+        {
+            "client_groups": [
+                {**writers, "throughput_per_s": 200.0 - repeat, "followed": repeat < 2},
+                {**readers, "throughput_per_s": 1000.0 * repeat},
+            ]
+        }
+        for repeat in (1, 2, 3)
+    ]
+    assert table(figures, "groups", *trials)[2:] == [
+        "| `redis` | D0 | writers: 1 | 200/s | 198 (197–199), missed 2 times | 2.5 |",
+        "| `redis` | D0 | readers: 4 | as many as it can | 2,000 (1,000–3,000) | 0.8 |",
+    ]
+
+
 def test_a_summary_has_no_series(figures: Figures) -> None:
     kept = figures("summary")._without_series({"measured": {"clock": {"p50": 1.0, "slots": [1.0, 2.0]}}})
     assert kept == {"measured": {"clock": {"p50": 1.0}}}

@@ -61,6 +61,7 @@ TRIAL = (
     "stability",
 )
 TIMES = ("count", "service_time_us", "response_time_us")
+GROUP = ("name", "clients", "throughput_per_s", "offered_per_s", "followed", "errors", *TIMES)
 VERDICT = ("limit", "sentence", "confidence", "runner_up")
 UNROUNDED = 1e9
 """Numbers from here on are times since 1970, or bytes."""
@@ -99,6 +100,8 @@ def _trial(trial: Mapping[str, Any]) -> Document:
     kept["verdict"] = _chosen(trial["verdict"] or {}, VERDICT)
     kept["transaction"] = _chosen(trial["transaction"] or {}, TIMES)
     kept["operations"] = {name: _chosen(times, TIMES) for name, times in (trial["operations"] or {}).items()}
+    if groups := trial.get("client_groups"):
+        kept["client_groups"] = [_chosen(group, GROUP) for group in groups]
     # `ok` is null if a store cannot tell: memcached has no count of its keys.
     results = [check["ok"] for check in trial["checks"]]
     kept["checks"] = {"made": sum(ok is not None for ok in results), "failed": sum(ok is False for ok in results)}

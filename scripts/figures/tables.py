@@ -1,6 +1,7 @@
 """Tables and sentences of pages, from kept summaries; each function is one kind of block."""
 
 from collections.abc import Callable, Iterator, Mapping
+from statistics import median
 from time import gmtime, strftime
 from typing import Any
 
@@ -143,7 +144,42 @@ def _relative(cell: Relative | None) -> str:
     return f"{three(cell.ratio)} [{three(cell.low)} to {three(cell.high)}]" if cell else "–"
 
 
+def groups(figures: Figures, run: Document) -> str:
+    """Return each group of clients of each load of each system: throughput over the repetitions, and its p99."""
+    rows = [
+        (row, durability, f"{name}: {members[0]['clients']}", _asked(members[0]), _range(members), _p99(members))
+        for (row, durability), trials in _rows(run)
+        for name, members in _members(trials)
+    ]
+    return _figures(("", "Class", "Clients", "Asked for", "Transactions/s", "p99, ms"), rows, left=4)
+
+
+def _members(trials: list[Document]) -> Iterator[tuple[str, list[Document]]]:
+    """Yield each group with its figures in the repetitions, by the number of all clients."""
+    complete = [trial for trial in trials if trial["state"] == "complete"]
+    for clients in sorted({trial["clients"] for trial in complete}):
+        of_load = [trial["client_groups"] for trial in complete if trial["clients"] == clients]
+        for number, group in enumerate(of_load[0]):
+            yield group["name"], [groups[number] for groups in of_load]
+
+
+def _asked(group: Document) -> str:
+    return f"{group['offered_per_s']:,.0f}/s" if group.get("offered_per_s") else "as many as it can"
+
+
+def _range(members: list[Document]) -> str:
+    rates = [group["throughput_per_s"] for group in members]
+    missed = sum(group.get("followed") is False for group in members)
+    return f"{median(rates):,.0f} ({min(rates):,.0f}–{max(rates):,.0f})" + (f", missed {missed} times" * bool(missed))
+
+
+def _p99(members: list[Document]) -> str:
+    times = [(group.get("response_time_us") or group["service_time_us"])["p99"] for group in members]
+    return three(median(times) / 1000)
+
+
 BLOCKS: dict[str, Block] = {
+    "groups": groups,
     "measured": measured,
     "headline": headline,
     "throughput": throughput,
@@ -191,15 +227,15 @@ def _median(trials: list[Document]) -> str:
 
 
 def _limit(name: str, trials: list[Document]) -> tuple[str, ...]:
-    median = best(trials)
-    service = median["transaction"].get("service_time_us") or median["transaction"]["response_time_us"]
+    middle = best(trials)
+    service = middle["transaction"].get("service_time_us") or middle["transaction"]["response_time_us"]
     return (
         name,
-        str(median["clients"]),
-        f"{median['throughput_per_s']:,.0f}",
+        str(middle["clients"]),
+        f"{middle['throughput_per_s']:,.0f}",
         three(service["p99"] / 1000) if service.get("p99") else "–",
-        noun_of(median["verdict"]["limit"], median["embedded"]),
-        median["verdict"]["confidence"],
+        noun_of(middle["verdict"]["limit"], middle["embedded"]),
+        middle["verdict"]["confidence"],
     )
 
 

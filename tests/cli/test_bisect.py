@@ -25,7 +25,7 @@ def bisect(dbdyno, fake_load, fake_system):
 def test_the_first_slow_build_is_found_with_the_interval_of_its_effect_and_not_measured_twice(bisect):
     status, out, err = bisect()
     assert (status, err) == (0, "")
-    assert "4 builds: at most 4 steps, each 4 to 50 pairs" in out
+    assert "4 builds: at most 4 steps, each 4 to 200 pairs" in out
     assert "First slow build: fake?slow=2. Against fake?build=1: -20.0 % [" in out
     runs = len(list(Path("runs").iterdir()))
     status, out, _ = bisect("--json")
@@ -66,10 +66,10 @@ def test_where_all_pairs_did_not_decide_longer_trials_are_proposed(bisect):
     kept = Path("dbdyno-bisect", "bisect.json")
     document = json.loads(kept.read_text())
     step = document["steps"]["0..2"]
-    step["outcome"], step["decision"]["pairs"], step["decision"]["outcome"] = "inconclusive", 50, None
+    step["outcome"], step["decision"]["pairs"], step["decision"]["outcome"] = "inconclusive", 200, None
     kept.write_text(json.dumps(document))
     status, out, _ = bisect("--budget", "20m")
-    assert status == 2 and "50 pairs do not decide it: take longer trials (--seconds)" in " ".join(out.split())
+    assert status == 2 and "200 pairs do not decide it: take longer trials (--seconds)" in " ".join(out.split())
 
 
 def test_costs_are_told_without_measuring_and_one_load_is_asked_for(bisect, dbdyno):

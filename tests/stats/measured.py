@@ -1,16 +1,21 @@
-"""How often comparison, scalability and change points are right on made-up trials: `python -m tests.stats.measured`."""
+"""How often comparison, scalability, change points and searches are right on made-up trials.
+
+`python -m tests.stats.measured [NAME …]` prints all, or those named.
+"""
 
 from __future__ import annotations
 
+import sys
 from collections.abc import Callable, Iterable
 from itertools import product
 
 import numpy as np
 
+from dbdyno.stats.bisection import search
 from dbdyno.stats.change_points import LIKELIHOOD_RATIO, SHORTEST_SEGMENT, change_points
 from dbdyno.stats.change_points import _fit as fitted
 
-from . import test_comparison, test_scalability
+from . import test_bisection, test_comparison, test_scalability
 from .synthetic_series import ar1
 
 NOISE = 0.015
@@ -103,8 +108,23 @@ def _share(hits: Iterable[object]) -> str:
     return f"{sum(outcomes) / len(outcomes):.1%}" if outcomes else ""
 
 
+def searches(count: int = 100) -> None:
+    """Print how often the first slow one of 16 builds is found, whether the range that is left holds it, and its cost.
+
+    One row for each effect and noise of a trial.
+    """
+    print("| effect | noise of a trial | found | the range holds it | pairs, mean |")
+    for effect, noise in ((-0.03, 0.01), (-0.03, 0.015), (-0.03, 0.03), (-0.05, 0.03), (-0.05, 0.015), (-0.10, 0.015)):
+        rng, hits, spent = np.random.default_rng(16), [], []
+        for slow in rng.integers(1, test_bisection.BUILDS, count):
+            left = search(test_bisection.BUILDS, test_bisection.scripted(rng, slow, effect, noise, spent=spent))
+            hits.append((left.is_exact and left.first_bad == slow, left.last_good < slow <= left.first_bad))
+        exact, held = (_share(hit[number] for hit in hits) for number in (0, 1))
+        print(f"| {effect:.0%} | {noise:.1%} | {exact} | {held} | {sum(spent) / count:.0f} |")
+
+
+TABLES = {table.__name__: table for table in (comparison, scaling, changes, thresholds, searches)}
+
 if __name__ == "__main__":
-    comparison()
-    scaling()
-    changes()
-    thresholds()
+    for name in sys.argv[1:] or TABLES:
+        TABLES[name]()

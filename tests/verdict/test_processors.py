@@ -127,6 +127,13 @@ def test_on_shared_processors_the_other_side_is_no_other_process():
     assert full(served | pinned_to("server", 0.99, 0.01), **shared) is None
 
 
+def test_a_client_on_another_host_shares_no_processor_of_the_same_number():
+    hosts = [{"name": "c1", "role": "client", "machine": "a"}, {"name": "s1", "role": "server", "machine": "b"}]
+    served = process("mariadb", cpu=0.2, queue=8) | host(IDLE_HOST) | pinned_to("server", 0.98, 0.02)
+    limit, (sign,) = full(served, client_cpus=[1], server_cpus=[1], hosts=hosts)
+    assert limit == "neighbour" and "others used 78% of the processors that the server is pinned to" in sign
+
+
 def test_an_embedded_store_fills_the_host_with_its_client():
     embedded = {"servers": [{"name": "sqlite"}], "embedded": True}
     columns = process("client", cpu=1.9, queue=4) | host(BUSY_HOST)

@@ -22,7 +22,7 @@ from dbdyno.results.read import read_run
 from dbdyno.results.write import write_object
 from dbdyno.stats import bisection
 from dbdyno.stats.bisection import INCONCLUSIVE
-from dbdyno.stats.comparison import log_ratios
+from dbdyno.stats.comparison import SLOWER, log_ratios
 from dbdyno.stats.sequential import MOST_PAIRS, Decision
 
 FORMAT = 2
@@ -45,7 +45,8 @@ class Measuring:
     def measure(self, sides: tuple[str, str], effect: float | None) -> Decided:
         """Run pairs of two builds until they are judged or the time is up.
 
-        effect: the logarithm of the bad build over the good one; `None`: judge whether there is any effect.
+        effect: the logarithm of the bad build over the good one; `None`: judge whether there is any effect, and go on
+            until it is known well enough.
         Raises UserError or RunFailed if they cannot be measured, KeyboardInterrupt if a person ends it.
         """
 
@@ -55,7 +56,10 @@ class Measuring:
                 return decided
             return [_against_half(comparison, effect, self.comparisons) for comparison in decided]
 
-        rule = UntilDecided(judge, time.monotonic() + self.budget_s)
+        def judge_for_steps(run: Run) -> list[Decided]:
+            return [_until_known(comparison) for comparison in judge(run)]
+
+        rule = UntilDecided(judge_for_steps if effect is None else judge, time.monotonic() + self.budget_s)
         named = paired(self.experiment, sides, self.options)
         end = run_experiment(named, self.out, self.console, self.quiet, rule=rule)
         if end.state == "interrupted":
@@ -71,6 +75,13 @@ def _undecided(comparison: Decided) -> str:
     pairs = len(comparison.rates_per_s[0])
     option = "--budget" if pairs < MOST_PAIRS else "--seconds"
     return f"undecided after {pairs} pairs: raise {option}"
+
+
+def _until_known(comparison: Decided) -> Decided:
+    """Return a comparison as undecided while its effect is not known well enough."""
+    if comparison.outcome != SLOWER or comparison.decision is None or bisection.is_known(comparison.decision):
+        return comparison
+    return replace(comparison, outcome=None)
 
 
 def _against_half(comparison: Decided, effect: float, comparisons: int) -> Decided:

@@ -49,11 +49,14 @@ class Agent:
         self._server: asyncio.Server | None = None
         self._host = ""
 
-    async def serve(self, host: str, context: ssl.SSLContext) -> None:
-        """Listen at a free port of `host`, print the port, and serve until the worker is gone."""
+    async def listen(self, host: str, context: ssl.SSLContext) -> int:
+        """Listen at a free port of `host`, and return the port."""
         self._host = host
         self._server = await asyncio.start_server(self._talk, host, 0, ssl=context, limit=LONGEST_LINE)
-        print(self._server.sockets[0].getsockname()[1], flush=True)
+        return int(self._server.sockets[0].getsockname()[1])
+
+    async def serve(self) -> None:
+        """Serve until the worker is gone."""
         while self._worker.is_there():
             await asyncio.sleep(BEAT_S / 2)
 
@@ -231,8 +234,13 @@ def main(arguments: list[str]) -> None:
     # A terminal's Ctrl-C ends the worker, and the worker's end ends this.
     signal.signal(signal.SIGINT, signal.SIG_IGN)
     context = Certificates(Path(given.certificates)).context(ssl.Purpose.CLIENT_AUTH)
-    agent = Agent(Path(given.program), Path(given.folder), given.worker)
-    asyncio.run(agent.serve(given.host, context))
+    asyncio.run(_serve(Agent(Path(given.program), Path(given.folder), given.worker), given.host, context))
+
+
+async def _serve(agent: Agent, host: str, context: ssl.SSLContext) -> None:
+    """Say the port to the worker, then serve."""
+    print(await agent.listen(host, context), flush=True)
+    await agent.serve()
 
 
 if __name__ == "__main__":

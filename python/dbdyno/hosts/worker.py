@@ -13,7 +13,7 @@ import sys
 from contextlib import suppress
 from dataclasses import asdict, dataclass
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from dbdyno.errors import RunFailed
 from dbdyno.experiment.hosts import host_and_port
@@ -25,6 +25,9 @@ from dbdyno.hosts.settings import SETTINGS, security_of
 from dbdyno.leftovers.journal import state_folder
 from dbdyno.leftovers.processes import is_stopped
 from dbdyno.systems.running.process import ending_with_us
+
+if TYPE_CHECKING:
+    from distributed import Worker
 
 AGAIN_S = 1.0
 """From one attempt to join a run to the next."""
@@ -89,40 +92,48 @@ def own_address(address: str) -> str | None:
     return None
 
 
-async def _join(post: Post, host: str, agent: "_AgentProcess", ending: asyncio.Event) -> None:
-    """Join runs as long as the agent is well, one after the other."""
-    from distributed import Worker  # noqa: PLC0415
-
-    about = {
+def about(post: Post, host: str, port: int) -> Message:
+    """Return what a host says of itself when it joins. host, port: where its agent listens."""
+    return {
         "role": post.role,
         "hostname": socket.gethostname(),
         "host": host,
-        "port": agent.port,
+        "port": port,
         "programs": programs(post.program),
         "processors": len(os.sched_getaffinity(0)),
         "machine": _machine(),
         **asdict(own_limits()),
     }
 
+
+def make_worker(post: Post, said: Message) -> "Worker":
+    """Return the dask worker of a host that says this of itself, not started yet; raises OSError or ValueError."""
+    from distributed import Worker  # noqa: PLC0415
+
     async def tell(worker: Worker) -> Message:
         del worker
-        return about
+        return said
 
-    said = False
+    return Worker(
+        post.address,
+        name=post.name,
+        nthreads=1,
+        host=said["host"],
+        protocol="tls",
+        dashboard=False,
+        security=security_of(post.certificates),
+        startup_information={INFORMATION: tell},
+        death_timeout=JOIN_S,
+        local_directory=str(post.folder),
+    )
+
+
+async def _join(post: Post, host: str, agent: "_AgentProcess", ending: asyncio.Event) -> None:
+    """Join runs as long as the agent is well, one after the other."""
+    said_of_itself, said = about(post, host, agent.port), False
     while not ending.is_set() and agent.is_well():
         try:
-            worker = Worker(
-                post.address,
-                name=post.name,
-                nthreads=1,
-                host=host,
-                protocol="tls",
-                dashboard=False,
-                security=security_of(post.certificates),
-                startup_information={INFORMATION: tell},
-                death_timeout=JOIN_S,
-                local_directory=str(post.folder),
-            )
+            worker = make_worker(post, said_of_itself)
             await _start(worker, ending)
             async with worker:
                 print(f"{post.name}: joined {post.address}", flush=True)

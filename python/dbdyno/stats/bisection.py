@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
-from math import ceil, log2
+from math import ceil, log, log2
 
 import numpy as np
 
@@ -32,6 +32,17 @@ class SearchResult:
 def most_steps(builds: int) -> int:
     """Return how many builds between the first and the last are measured at most, if none is inconclusive."""
     return ceil(log2(builds - 1)) if builds > 2 else 0
+
+
+def is_known(effect: Decision) -> bool:
+    """Return whether an effect is known well enough for steps that look for half of it.
+
+    Its interval reaches no further than half of it to either side. A first significant difference is larger than the
+    true one on average, so half of that could be more than there is to find.
+    """
+    if effect.low is None or effect.high is None:
+        return False
+    return log(effect.high / effect.low) <= abs(log(effect.ratio))
 
 
 def step(log_ratios: Sequence[float], effect: float, comparisons: int) -> Decision:

@@ -81,7 +81,7 @@ def _waiting(trial: Trial) -> str | None:
     waited = _waited_at_work(trial)
     if not waited:
         return None
-    apart = _apart(trial)
+    apart = are_apart(trial)
     free = free_processors(trial)
     # Processors that were idle while the store stalled were of no use to the client.
     stalled = trial.recorded.stalls.share if trial.recorded.stalls else 0.0
@@ -93,8 +93,8 @@ def _waiting(trial: Trial) -> str | None:
     return waited
 
 
-def _apart(trial: Trial) -> bool:
-    """Return whether clients and servers share no processor."""
+def are_apart(trial: Trial) -> bool:
+    """Return whether clients and servers share no processor: on different hosts, or pinned to different ones."""
     if hosts := trial.facts.hosts:
         servers = {host.get("machine") for host in hosts if host.get("role") == "server"}
         return not servers & {host.get("machine") for host in hosts if host.get("role") != "server"}

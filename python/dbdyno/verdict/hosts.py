@@ -34,7 +34,8 @@ def _of_host(measured: Measured, host: HostStated) -> Measured | None:
     servers = [server for server in trial.facts.servers if server["name"] in names]
     if trial.folder is None:
         return None
-    about = {**trial.about, "servers": servers, "hosts": [host]}
+    clients = [other for other in trial.facts.hosts or () if other.get("role") != "server"]
+    about = {**trial.about, "servers": servers, "hosts": [host, *clients]}
     # Whatever kind of trial it is: this one's observations are read from its folder.
     same = {kept.name: getattr(trial, kept.name) for kept in fields(Trial)}
     own = Trial(**same | {"about": about, "folder": trial.folder / HOSTS / host["name"]})

@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from dataclasses import dataclass
 
-from dbdyno.verdict.client import FREE_PROCESSORS, THROTTLED, free_processors, run_queue_threads
+from dbdyno.verdict.client import FREE_PROCESSORS, THROTTLED, are_apart, free_processors, run_queue_threads
 from dbdyno.verdict.evidence import BUSY_PROCESSORS, RUN_QUEUE_PER_CORE, Measured, cores_to_use
 from dbdyno.verdict.limits import HOST_CPU, OTHERS, SERVER_CPU, SERVER_THREAD
 
@@ -142,15 +142,14 @@ def _processes(measured: Measured, side: str) -> tuple[str, ...]:
 def taken_share(measured: Measured, side: str) -> float:
     """Return which share of the processors that a side is pinned to others used, if none was left idle; else 0.
 
-    If the other side is not pinned to other processors, what it used counts as the trial's own.
+    If the other side may use the same processors, what it used counts as the trial's own.
 
     side: `server` or `client`; an embedded store is the client.
     """
     facts = measured.trial.facts
     client, server = set(facts.client_cpus or ()), set(facts.server_cpus or ())
-    is_apart = client and server and not client & server
     processors = len(client if side == "client" else server)
-    used = measured.cores(_processes(measured, side) if is_apart else (*_servers(measured), "client"))
+    used = measured.cores(_processes(measured, side) if are_apart(measured.trial) else (*_servers(measured), "client"))
     work, idle = (measured.rate(f"host.{side}_cpus_{what}_s_total") for what in ("work", "idle"))
     if not processors or used is None or work is None or idle is None or idle >= FREE_PROCESSORS * processors:
         return 0.0
