@@ -29,7 +29,6 @@ from benches.measured import placements
 from benches.servers import Bench
 from dbdyno.hosts.certificates import make_certificates
 from dbdyno.systems.running.guard import Guard
-from dbdyno.systems.running.ports import free_port
 
 DBDYNO = (sys.executable, "-P", "-m", "dbdyno")
 SETTLE_S, WATCHED_S = 3.0, 10.0
@@ -63,30 +62,33 @@ class Figure:
 
 
 def conductor(count: int, limit: float) -> list[Figure]:
-    """Return the conductor's share of a processor while a trial runs on so many simulated hosts."""
+    """Return the conductor's share of a processor while a trial runs on so many simulated hosts.
+
+    The store is on a host of its own, so nothing of it is observed on the conductor's.
+    """
     names = [f"h{number}" for number in range(count)]
-    with _folder() as folder, _redis("127.0.0.1", ()) as url:
-        table = _table(folder, f"tls://127.0.0.1:{free_port()}", names)
-        hosts = [sys.executable, "-m", "benches.simulated_hosts"]
-        hosts += [json.loads(table["address"]), str(folder / "certificates"), str(folder / "hosts"), *names]
+    with _folder() as folder, Hosts(["store"]) as hosts, _redis(hosts, "store") as url:
+        _table(folder, f"tls://{hosts.addresses[CONDUCTOR]}:8786", names)
+        simulated = [sys.executable, "-m", "benches.simulated_hosts", hosts.addresses[CONDUCTOR], str(folder), *names]
         seconds = int(SETTLE_S + WATCHED_S) + 7
         run = [*DBDYNO, "run", "point-get", "--hosts", str(folder / "hosts.toml"), "--system", url, "--rows", "1000"]
         run += ["--clients", str(count), "--seconds", str(seconds), "--warmup", "0", "--out", str(folder / "runs")]
-        run += ["--set", f"rate={10 * count}", "--set", "host=false", "--set", "ceiling=false"]
-        with _running(hosts), _running(run) as conducting:
-            _wait_for_trial(folder, names[-1], conducting)
-            time.sleep(SETTLE_S)
-            before_s, begun_s = _cpu_s(conducting.pid), time.monotonic()
-            time.sleep(WATCHED_S)
-            share = (_cpu_s(conducting.pid) - before_s) / (time.monotonic() - begun_s)
-            _end_well(conducting)
+        run += ["--set", f"rate={10 * count}", "--set", "host=false", "--set", "ceiling=false", "--quiet"]
+        hosts.start(CONDUCTOR, *simulated)
+        conducting = hosts.start(CONDUCTOR, *run, env=_environment(folder, CONDUCTOR))
+        _wait_for_trial(folder, names[-1], conducting)
+        time.sleep(SETTLE_S)
+        before_s, begun_s = _cpu_s(conducting.pid), time.monotonic()
+        time.sleep(WATCHED_S)
+        share = (_cpu_s(conducting.pid) - before_s) / (time.monotonic() - begun_s)
+        _end_well(conducting)
     return [Figure(f"conductor-{count}", "processor time of the conductor", 100 * share, 100 * limit, "% of one")]
 
 
 def skew() -> list[Figure]:
     """Return how late a host begins, the 99th percentile over hosts and trials."""
     names = ["c1", "c2", "c3"]
-    with _folder() as folder, Hosts(names) as hosts, _redis(hosts.addresses[CONDUCTOR], _inside(hosts)) as url:
+    with _folder() as folder, Hosts(names) as hosts, _redis(hosts, CONDUCTOR) as url:
         _join(hosts, folder, names)
         run = ["--clients", "6", "--seconds", "1", "--warmup", "0", "--repeat", str(TRIALS), "--set", "rate=600"]
         trials = _run(hosts, CONDUCTOR, folder, url, "--hosts", str(folder / "hosts.toml"), *run)
@@ -114,16 +116,14 @@ def remote() -> list[Figure]:
     """Return how much more processor time a transaction costs a client that is the host of a run."""
     first, *others = sorted(os.sched_getaffinity(0))
     ratios = []
-    with _folder() as folder, Hosts(["c1"]) as hosts:
-        server = (*_inside(hosts), "taskset", "-c", str(first))
-        with _redis(hosts.addresses[CONDUCTOR], server) as url:
-            _join(hosts, folder, ["c1"])
-            run = ["--clients", "16", "--seconds", str(setting("BENCH_SECONDS", 5)), "--warmup", "1"]
-            run += ["--set", f"cpus.client=[{(others or [first])[0]}]"]
-            for _ in range(setting("BENCH_PAIRS", 5)):
-                (there,) = _run(hosts, CONDUCTOR, folder, url, "--hosts", str(folder / "hosts.toml"), *run)
-                (here,) = _run(hosts, "c1", folder, url, *run)
-                ratios.append(there["cost"]["client_cpu_us"] / here["cost"]["client_cpu_us"])
+    with _folder() as folder, Hosts(["c1"]) as hosts, _redis(hosts, CONDUCTOR, first) as url:
+        _join(hosts, folder, ["c1"])
+        run = ["--clients", "16", "--seconds", str(setting("BENCH_SECONDS", 5)), "--warmup", "1"]
+        run += ["--set", f"cpus.client=[{(others or [first])[0]}]"]
+        for _ in range(setting("BENCH_PAIRS", 5)):
+            (there,) = _run(hosts, CONDUCTOR, folder, url, "--hosts", str(folder / "hosts.toml"), *run)
+            (here,) = _run(hosts, "c1", folder, url, *run)
+            ratios.append(there["cost"]["client_cpu_us"] / here["cost"]["client_cpu_us"])
     spread = f"{min(ratios):.3f} to {max(ratios):.3f}"
     return [Figure("remote", f"client CPU per operation, {len(ratios)} pairs, {spread}", median(ratios), 1.03, "×")]
 
@@ -144,40 +144,21 @@ def _folder() -> Iterator[Path]:
 
 
 @contextmanager
-def _running(command: list[str], **keys: Any) -> Iterator[subprocess.Popen[bytes]]:
-    """Run a command meanwhile; its output is shown."""
-    process = subprocess.Popen(command, **keys)
-    try:
-        yield process
-    finally:
-        process.kill()
-        process.wait()
+def _redis(hosts: Hosts, name: str, cpu: int | None = None) -> Iterator[str]:
+    """Run a Redis without a password on a host, on one processor or any, and yield its URL."""
+    address, pinned = hosts.addresses[name], [] if cpu is None else ["taskset", "-c", str(cpu)]
+    server = [*pinned, "redis-server", "--bind", address, "--port", "6379", "--save", "", "--protected-mode", "no"]
+    hosts.start(name, *server, stdout=subprocess.DEVNULL)
+    yield f"redis://{address}:6379"
 
 
-@contextmanager
-def _redis(address: str, inside: tuple[str, ...]) -> Iterator[str]:
-    """Run a Redis without a password at an address, and yield its URL. inside: what its command begins with."""
-    port = free_port()
-    server = [*inside, "redis-server", "--bind", address, "--port", str(port), "--save", "", "--protected-mode", "no"]
-    with _running(server, stdout=subprocess.DEVNULL):
-        yield f"redis://{address}:{port}"
-
-
-def _inside(hosts: Hosts) -> tuple[str, ...]:
-    return ("ip", "netns", "exec", hosts.space(CONDUCTOR))
-
-
-def _table(folder: Path, address: str, names: list[str]) -> dict[str, str]:
-    """Make the certificates and the file of the hosts of a run, and return the file's lines by key."""
+def _table(folder: Path, address: str, names: list[str]) -> None:
+    """Make the certificates and the file of the hosts of a run."""
     certificates = folder / "certificates"
     make_certificates(certificates, names)
     table = {"address": address, "client": names, "certificates": str(certificates)}
-    lines = {key: json.dumps(value) for key, value in table.items()} | {
-        "wait_seconds": str(int(JOIN_S)),
-        "link_seconds": "0",
-    }
-    (folder / "hosts.toml").write_text("".join(f"{key} = {value}\n" for key, value in lines.items()))
-    return lines
+    table |= {"wait_seconds": int(JOIN_S), "link_seconds": 0}
+    (folder / "hosts.toml").write_text("".join(f"{key} = {json.dumps(value)}\n" for key, value in table.items()))
 
 
 def _join(hosts: Hosts, folder: Path, names: list[str]) -> None:
@@ -234,8 +215,8 @@ def _recorded() -> str:
     """Return the records of one host over MERGED_S seconds: those of a short load, its seconds repeated."""
     with Guard() as guard, _folder() as folder:
         bench, placement = Bench(guard, folder, RECORDED_S, 10_000, 0), placements()["free"]
-        with servers.null_server(bench, placement, "redis") as store:
-            wanted = load.plan(store, bench.rows, load.MEASURE, clients=16, duration_s=RECORDED_S)
+        with servers.redis_server(bench, placement) as (started, _):
+            wanted = load.plan(started.store, bench.rows, load.MEASURE, clients=16, duration_s=RECORDED_S)
             _, records = load.execute(wanted, placement)
     seconds = [record for record in records if record["record"] == "interval"]
     first, last = records.index(seconds[0]), records.index(seconds[-1])

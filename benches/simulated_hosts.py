@@ -1,4 +1,4 @@
-"""Many client hosts in one process: `python -m benches.simulated_hosts ADDRESS CERTIFICATES FOLDER NAME…`.
+"""Many client hosts in one process: `python -m benches.simulated_hosts ADDRESS FOLDER NAME…`.
 
 Each has an agent of its own, with its own connection and certificate, and a dask worker of its own. What runs the load
 is a real dbdyno-load for each. So for the conductor they are hosts; they only share a process and this machine.
@@ -19,26 +19,28 @@ from dbdyno.hosts.certificates import Certificates
 from dbdyno.hosts.settings import SETTINGS
 from dbdyno.hosts.worker import Post, about, make_worker
 
-HOST = "127.0.0.1"
 
-
-async def join(post: Post) -> None:
-    """Have a host join the run at its post."""
+async def join(post: Post, address: str) -> None:
+    """Have a host join the run at its post, with its agent at an address."""
     post.folder.mkdir(parents=True)
     agent = Agent(post.program, post.folder / "records", os.getppid())
-    port = await agent.listen(HOST, post.certificates.context(ssl.Purpose.CLIENT_AUTH))
-    await make_worker(post, about(post, HOST, port))
+    port = await agent.listen(address, post.certificates.context(ssl.Purpose.CLIENT_AUTH))
+    await make_worker(post, about(post, address, port))
 
 
-async def serve(address: str, certificates: Path, folder: Path, names: list[str]) -> None:
-    """Have all hosts join, and serve until this process is killed."""
-    program = find_load_client()
+async def serve(address: str, folder: Path, names: list[str]) -> None:
+    """Have all hosts join a conductor at the same address, and serve until this process is killed.
+
+    folder: of the run, with its certificates.
+    """
+    program, conductor = find_load_client(), f"tls://{address}:8786"
     for name in names:
-        await join(Post(address, name, "client", Certificates.of(certificates, name), program, folder / name))
+        certificates = Certificates.of(folder / "certificates", name)
+        await join(Post(conductor, name, "client", certificates, program, folder / "hosts" / name), address)
     await asyncio.Event().wait()
 
 
 if __name__ == "__main__":
     logging.getLogger("distributed").setLevel(logging.CRITICAL)
     with dask.config.set(SETTINGS):
-        asyncio.run(serve(sys.argv[1], Path(sys.argv[2]), Path(sys.argv[3]), sys.argv[4:]))
+        asyncio.run(serve(sys.argv[1], Path(sys.argv[2]), sys.argv[3:]))

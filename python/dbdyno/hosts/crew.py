@@ -62,7 +62,9 @@ class Crew:
     def __enter__(self) -> Crew:
         """Listen; raises UserError if that address is not this host's, or is taken."""
         import dask  # noqa: PLC0415
-        from distributed import Scheduler, SpecCluster  # noqa: PLC0415
+        from distributed import SpecCluster  # noqa: PLC0415
+
+        from dbdyno.hosts.scheduler import RunScheduler  # noqa: PLC0415
 
         logging.getLogger("distributed").setLevel(logging.CRITICAL)
         self._closing.enter_context(dask.config.set(SETTINGS))
@@ -72,7 +74,10 @@ class Crew:
         try:
             self._cluster = self._closing.enter_context(
                 SpecCluster(  # type: ignore[no-untyped-call]
-                    workers={}, scheduler={"cls": Scheduler, "options": options}, security=security
+                    workers={},
+                    scheduler={"cls": RunScheduler, "options": options},
+                    security=security,
+                    scheduler_sync_interval="60s",
                 )
             )
         except (OSError, RuntimeError) as error:

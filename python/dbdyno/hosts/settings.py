@@ -33,6 +33,8 @@ SETTINGS: dict[str, object] = {
     "distributed.worker.memory.pause": False,
     "distributed.worker.memory.terminate": False,
     "distributed.admin.system-monitor.interval": "10s",
+    # By default dask wakes up 50 times a second to see how late it is.
+    "distributed.admin.tick.interval": "1s",
 }
 """Dask's configuration, on the conductor and on every worker."""
 
