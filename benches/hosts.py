@@ -232,10 +232,13 @@ def main() -> int:
         sys.exit(f"there is no {unknown[0]}; there are {', '.join(ROWS)}")
     signal.signal(signal.SIGTERM, lambda *_: sys.exit(1))
     warn_of_company()
-    figures = [figure for name in names for figure in ROWS[name]()]
-    print("| row | measured | figure | must be | met |\n|---|---|---:|---:|---|")
-    print("\n".join(map(str, figures)))
-    return int(not all(figure.met for figure in figures))
+    print("| row | measured | figure | must be | met |\n|---|---|---:|---:|---|", flush=True)
+    all_met = True
+    for name in names:
+        for figure in ROWS[name]():
+            print(figure, flush=True)
+            all_met = all_met and figure.met
+    return int(not all_met)
 
 
 if __name__ == "__main__":

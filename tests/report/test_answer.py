@@ -86,6 +86,12 @@ def test_an_open_loop_has_the_lowest_p99_and_who_could_not_follow(answered):
     assert behind == "mariadb could not follow 20,000/s."
 
 
+def test_an_open_loop_that_is_too_short_for_a_p99_has_an_answer(answered):
+    assert answered(LMDB, clients=(8,), rates=(50,), seconds=2)[0] == (
+        "lmdb followed 50/s, with too few transactions for a p99: give more --seconds."
+    )
+
+
 def test_a_rate_search_has_its_sentence_and_many_the_highest():
     searches = [{"sentence": f"{rate}/s it is.", "found_rate_per_s": rate} for rate in (100, 300, None, 200)]
     run_document = {"trials": [], "find_rate": searches[:2]}

@@ -107,6 +107,8 @@ def _followed(peak: Standing) -> Iterator[str]:
         low = min(known, key=lambda label: known[label])
         highest = "" if len(known) == 1 else f" (highest: {words.length(max(known.values()))})"
         yield f"Lowest p99 at {rate}: {low}, {words.length(known[low])}{highest}."
+    elif followed := [label for label in p99s if label not in behind]:
+        yield f"{listed(followed)} followed {rate}, with too few transactions for a p99: give more --seconds."
     if behind:
         yield f"{listed(behind)} could not follow {rate}."
 
