@@ -2,6 +2,7 @@
 
 import pytest
 
+from dbdyno.experiment.redact import redact
 from dbdyno.experiment.system_spec import bare_name, format_system, parse_system, with_labels, with_settings
 
 
@@ -145,6 +146,12 @@ def test_labels_leave_out_what_is_there_again_or_in_all():
         "result-cache(memcached*3, mariadb) memcached.memory=64",
         "result-cache(memcached*3, mariadb) memcached.memory=9",
     ]
+
+
+def test_a_message_about_a_url_is_shown_whole():
+    with pytest.raises(ValueError) as caught:
+        parse_system("mysql://[::1:3306/d")
+    assert redact(str(caught.value)) == str(caught.value) and "'mysql://[::1:3306/d' is not a URL" in str(caught.value)
 
 
 def test_the_same_configuration_twice_is_refused():

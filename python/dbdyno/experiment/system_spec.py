@@ -226,9 +226,10 @@ def _port_of(text: str, parts: SplitResult) -> int | None:
 
 
 def _no_url(text: str) -> str:
+    # A sign that ends a password must not follow: what goes before it would be taken for one, and left out (`redact`).
     return (
-        f"'{cut(redact(text))}' is not a URL: write scheme://user@host:port/database; "
-        "'/', '?', '@' and ':' in a password are %2F, %3F, %40 and %3A"
+        f"'{cut(redact(text))}' is not a URL: write scheme://host:port/database, with an IPv6 address in brackets; "
+        "the signs of a URL in a password are %2F for /, %3F for ?, %3A for : and %40 for the at sign"
     )
 
 

@@ -6,11 +6,11 @@ from distributed import Scheduler
 
 from dbdyno.hosts.settings import WORKER_TTL_S
 
-_TTL_HEARTBEATS = 10
-"""dask waits for so many of its own heartbeats before it gives a worker up, if that is longer than its `worker-ttl`."""
-_OURS = 3
-"""The heartbeats of a worker in that time. By default there are up to 20, and they were most of the conductor's work.
-A trial has its own beat, so they are only about a host that freezes between two trials."""
+_DASK_WAITS_FOR = 10
+"""Heartbeats at dask's own interval after which it gives a worker up, if that is longer than its `worker-ttl`."""
+_HEARTBEATS = 3
+"""Heartbeats of a worker in that time. By default there are up to 20, and they were most of the conductor's work. A
+trial has its own beat, so they are only about a host that freezes between two trials."""
 
 
 class RunScheduler(Scheduler):
@@ -21,5 +21,5 @@ class RunScheduler(Scheduler):
         answer: dict[str, Any] = super().heartbeat_worker(**about)
         if answer["status"] != "OK":
             return answer
-        given_up_s = max(WORKER_TTL_S, _TTL_HEARTBEATS * answer["heartbeat-interval"])
-        return answer | {"heartbeat-interval": given_up_s / _OURS}
+        given_up_s = max(WORKER_TTL_S, _DASK_WAITS_FOR * answer["heartbeat-interval"])
+        return answer | {"heartbeat-interval": given_up_s / _HEARTBEATS}
