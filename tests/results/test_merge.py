@@ -6,7 +6,7 @@ import json
 import pytest
 
 from dbdyno.results.merge import common_gaps, merge_changes, merge_histograms, merge_intervals, merge_records
-from dbdyno.stats.histogram import Histogram, bucket_index
+from dbdyno.stats.histogram import LAST_BUCKET, Histogram, bucket_index
 
 MS = 1_000_000
 
@@ -80,6 +80,13 @@ def test_merged_buckets_are_the_sums_of_the_parts():
     exact = Histogram.merged([Histogram.from_record(histogram(*values)) for values in parts])
     read = Histogram.from_record(merged)
     assert read.indices.tolist() == exact.indices.tolist() and read.counts.tolist() == exact.counts.tolist()
+
+
+@pytest.mark.parametrize("buckets", [[5], [-1, 1], [LAST_BUCKET + 1, 1]])
+def test_a_bucket_that_there_is_not_is_refused(buckets):
+    one = {"count": 1, "sum_ns": 5, "min_ns": 5, "max_ns": 5, "buckets": [5, 1]}
+    with pytest.raises(ValueError, match="a bucket that there is not"):
+        merge_histograms([one, one | {"buckets": buckets}])
 
 
 def test_nothing_merged_is_nothing():

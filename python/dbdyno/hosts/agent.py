@@ -115,6 +115,7 @@ class Part:
     def __init__(self, program: Path, folder: Path, message: Message, worker: _Worker) -> None:
         self._program, self._folder, self._worker = program, folder, worker
         self._observe, self._peers = bool(message.get("observe")), dict(message.get("peers") or {})
+        self._unsent: Message = {}
         # They go to the load client's standard input and nowhere else.
         self._input = f"{json.dumps(message['plan'])}\n{json.dumps({'secrets': message['secrets']})}\n".encode()
 
@@ -140,7 +141,7 @@ class Part:
             return
         finally:
             _kill(process)
-        await channel.send({"ended": await process.wait()})
+        await channel.send({"ended": await process.wait()} | self._unsent)
 
     async def _start(self) -> asyncio.subprocess.Process:
         with (self._folder / LOG).open("wb") as log:
@@ -188,14 +189,16 @@ class Part:
         """Say once a second that this host is there, how its clocks stand against each other, and what it does."""
         samplers = HostSampler(), NetworkSampler()
         while self._worker.is_there():
-            await channel.send({"alive": asdict(own_clocks())})
+            # A message less for the conductor: what was observed a second ago goes along.
+            await channel.send({"alive": asdict(own_clocks())} | self._unsent)
+            self._unsent = {}
             if self._observe:
                 row = {AT: time.time()}
                 for sampler in samplers:
                     row |= sampler.sample()
                 for name, took_s in zip(self._peers, await self._round_trips(), strict=True):
                     row |= {} if took_s is None else {round_trip_to(name): took_s}
-                await channel.send({"observed": row})
+                self._unsent = {"observed": row}
             await asyncio.sleep(BEAT_S)
         raise Lost("the worker on this host is gone")
 

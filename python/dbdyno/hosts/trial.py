@@ -189,13 +189,13 @@ class _Run:
         assert part.channel is not None, "only a connected part runs"
         while True:
             message = await part.channel.receive()
+            if "observed" in message and self._watch.on_observed:
+                row = message["observed"]
+                self._watch.on_observed(part.name, row | {AT: round(row[AT] - part.offset_s, 3)})
             if "live" in message:
                 self._take(part, message["live"], start_unix_s)
             elif "alive" in message:
                 _check_clock(part, Reading(**message["alive"]))
-            elif "observed" in message and self._watch.on_observed:
-                row = message["observed"]
-                self._watch.on_observed(part.name, row | {AT: round(row[AT] - part.offset_s, 3)})
             elif "failed" in message:
                 part.fail(str(message["failed"]))
                 return

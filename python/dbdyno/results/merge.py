@@ -4,9 +4,12 @@ Counts, buckets and CPU are added, second by second. No sample is altered, and n
 """
 
 import heapq
+from array import array
 from collections import defaultdict
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import Literal, TypeVar, cast
+
+import numpy as np
 
 from dbdyno.contract import (
     ChangesDocument,
@@ -24,6 +27,7 @@ from dbdyno.contract import (
     TotalRecord,
     TotalTransactionsRecord,
 )
+from dbdyno.stats.histogram import LAST_BUCKET
 
 _Counted = TypeVar("_Counted", CountedRecord, TotalCountedRecord, TotalTransactionsRecord)
 
@@ -90,18 +94,32 @@ def merge_histograms(histograms: Sequence[HistogramRecord]) -> HistogramRecord:
     full = [histogram for histogram in histograms if histogram["count"]]
     if not full:
         return {"count": 0, "sum_ns": 0, "min_ns": 0, "max_ns": 0, "buckets": []}
-    counts: dict[int, int] = defaultdict(int)
-    for histogram in full:
-        buckets = histogram["buckets"]
-        for index, count in zip(buckets[::2], buckets[1::2], strict=True):
-            counts[index] += count
     return {
         "count": sum(histogram["count"] for histogram in full),
         "sum_ns": sum(histogram["sum_ns"] for histogram in full),
         "min_ns": min(histogram["min_ns"] for histogram in full),
         "max_ns": max(histogram["max_ns"] for histogram in full),
-        "buckets": [number for index in sorted(counts) for number in (index, counts[index])],
+        "buckets": _added_buckets([histogram["buckets"] for histogram in full]),
     }
+
+
+def _added_buckets(lists: Sequence[Sequence[int]]) -> list[int]:
+    """Return lists of bucket and count by turns as one; raises ValueError if a list is something else.
+
+    200 hosts have 100,000 buckets in a second, which are too many to be added one by one.
+    """
+    taken = array("q")
+    for numbers in lists:
+        taken.fromlist(list(numbers))
+    pairs = np.frombuffer(taken, np.int64)
+    buckets = pairs[::2]
+    if any(len(numbers) % 2 for numbers in lists) or ((buckets < 0) | (buckets > LAST_BUCKET)).any():
+        raise ValueError("a load client recorded a bucket that there is not")
+    counts = np.zeros(LAST_BUCKET + 1, np.int64)
+    np.add.at(counts, buckets, pairs[1::2])
+    filled = np.flatnonzero(counts)
+    added: list[int] = np.column_stack((filled, counts[filled])).ravel().tolist()
+    return added
 
 
 def merge_intervals(intervals: Sequence[IntervalRecord]) -> IntervalRecord:
