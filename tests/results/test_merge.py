@@ -84,9 +84,9 @@ def test_merged_buckets_are_the_sums_of_the_parts():
 
 @pytest.mark.parametrize("buckets", [[5], [-1, 1], [LAST_BUCKET + 1, 1]])
 def test_a_bucket_that_there_is_not_is_refused(buckets):
-    one = {"count": 1, "sum_ns": 5, "min_ns": 5, "max_ns": 5, "buckets": [5, 1]}
+    whole = {"count": 1, "sum_ns": 5, "min_ns": 5, "max_ns": 5, "buckets": [5, 1]}
     with pytest.raises(ValueError, match="a bucket that there is not"):
-        merge_histograms([one, one | {"buckets": buckets}])
+        merge_histograms([whole, whole | {"buckets": buckets}])
 
 
 def test_nothing_merged_is_nothing():
