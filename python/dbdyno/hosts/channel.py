@@ -11,7 +11,6 @@ from pathlib import Path
 from typing import Any
 
 from dbdyno.hosts.certificates import peer_name
-from dbdyno.results.jsonfiles import from_json
 
 Message = dict[str, Any]
 
@@ -57,7 +56,7 @@ class Channel:
                 line = await self._reader.readline()
             if not line.endswith(b"\n"):
                 raise Lost("the connection ended")
-            message = from_json(line)
+            message = json.loads(line)
         except TimeoutError:
             raise Lost(f"silent for {SILENCE_S:.0f} s") from None
         except (OSError, ssl.SSLError) as error:

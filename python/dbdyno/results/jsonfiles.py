@@ -1,7 +1,6 @@
 """The two kinds of file in a run's folder, read with errors that name the file and the line.
 
-A long run holds hundreds of megabytes of JSON; `from_json` reads it in half the time of the standard library,
-and `to_json` writes it in less.
+A long run holds hundreds of megabytes of JSON; `from_json` reads it in half the time of the standard library.
 """
 
 from __future__ import annotations
@@ -18,11 +17,8 @@ if TYPE_CHECKING:
     from dbdyno.contract import JsonObject
 
 # Their package also declares the types of pydantic's schemas, which takes 25 ms.
-_compiled = load_compiled("pydantic_core", "_pydantic_core")
-from_json: Callable[[bytes], Any] = _compiled.from_json
+from_json: Callable[[bytes], Any] = load_compiled("pydantic_core", "_pydantic_core").from_json
 """Returns the value of a JSON text; raises ValueError if it is none."""
-to_json: Callable[[Any], bytes] = _compiled.to_json
-"""Returns the JSON text of a value, in one line."""
 MOST = 10**20
 """Counters of servers have 64 bits, which are 20 digits."""
 

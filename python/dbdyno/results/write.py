@@ -12,7 +12,6 @@ from dbdyno.contract import JsonObject
 from dbdyno.errors import UserError
 from dbdyno.results.environment import Environment
 from dbdyno.results.facts import PreparationFacts, RunFacts, TrialFacts
-from dbdyno.results.jsonfiles import to_json
 from dbdyno.results.profile import ProfileStated
 
 FORMAT = 2
@@ -70,7 +69,7 @@ class Lines:
 
     def append_object(self, content: JsonObject) -> None:
         """Append one object as a line."""
-        self.append(to_json(content))
+        self.append(json.dumps(content).encode())
 
     def close(self) -> None:
         """Close the file."""
