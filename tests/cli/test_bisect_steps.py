@@ -1,9 +1,14 @@
 """Steps are kept, and not measured again; one that could not be measured is tried again."""
 
+from pathlib import Path
+from types import SimpleNamespace
+
 import pytest
 
-from dbdyno.cli.bisect_steps import Kept, Step, measured
+from dbdyno.cli import bisect_steps, until_decided
+from dbdyno.cli.bisect_steps import Kept, Measuring, Step, measured
 from dbdyno.errors import RunFailed, UserError
+from dbdyno.report.ci.decisions import Decided
 from dbdyno.stats.sequential import MOST_PAIRS, Decision
 
 STEP = Step((0, 8), "bad", Decision(4, 0.95, 0.94, 0.96, "bad"), "runs/one", None)
@@ -53,3 +58,22 @@ def test_an_inconclusive_step_that_had_all_pairs_is_not_measured_again(tmp_path)
     undecided = Step(places, "inconclusive", Decision(MOST_PAIRS, 0.97, 0.9, 1.05, None), "runs/one", "undecided")
     Kept(file, {}, 60).keep(undecided)
     assert Kept(file, {}, 120).find(places) == undecided and undecided.needs_longer_trials
+
+
+@pytest.mark.parametrize(("half_width", "is_undecided"), [(1.03, True), (1.01, False)])
+def test_the_whole_effect_gets_pairs_until_it_is_known(monkeypatch, half_width, is_undecided):
+    decision = Decision(9, 0.96, 0.96 / half_width, 0.96 * half_width, "slower")
+    slower = Decided("game", SimpleNamespace(), decision, "slower", None, None, ([1.0] * 9, [0.96] * 9))
+    run, asked = SimpleNamespace(path=Path()), []
+
+    def run_experiment(*_, rule):
+        asked.append(rule.is_undecided(Path()))
+        return SimpleNamespace(state="complete", folder=Path())
+
+    monkeypatch.setattr(bisect_steps, "run_experiment", run_experiment)
+    for module in (bisect_steps, until_decided):
+        monkeypatch.setattr(module, "read_run", lambda _: run)
+    for name, answer in (("paired", None), ("known_noise", 0.0), ("decisions", [slower])):
+        monkeypatch.setattr(bisect_steps, name, lambda *_, answer=answer: answer)
+    outcome = Measuring("game", 0.02, 6, 60.0, Path(), True, None, {}).measure(("redis", "valkey"), None)
+    assert asked == [is_undecided] and outcome.outcome == "slower"

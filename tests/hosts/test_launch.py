@@ -17,7 +17,7 @@ pytestmark = pytest.mark.timeout(600)
 
 PAGE = Path(__file__).parents[2] / "docs" / "launch-workers.md"
 DBDYNO = (sys.executable, "-P", "-m", "dbdyno")
-# Where it has a home of its own, whoever logs in on the host finds nothing of this machine's.
+# Whoever logs in on the host gets a home of the test's, and nothing of this machine's.
 SERVE = """
 set -e
 mount -t tmpfs tmpfs /run

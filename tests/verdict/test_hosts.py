@@ -58,6 +58,8 @@ def test_one_server_host_has_all_that_was_observed():
 def test_each_host_has_its_own_servers_and_processors(cluster):
     made = cluster(s1=node("galera-1", 0.2, IDLE_HOST), s2=node("galera-2", 1.9, BUSY_HOST))
     (first, own), (second, other) = by_host(Measured.of(made))
+    # The clients stay known: they may share a kernel with the host.
+    assert [[host["name"] for host in each.trial.facts.hosts] for each in (own, other)] == [["s1", "c1"], ["s2", "c1"]]
     assert (first, own.trial.server_names, second, other.trial.server_names) == (
         "s1",
         ("galera-1",),
