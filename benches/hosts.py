@@ -68,7 +68,8 @@ def conductor(count: int, limit: float) -> list[Figure]:
     own (`benches.observe`) and is left out.
     """
     names = [f"h{number}" for number in range(count)]
-    with _folder() as folder, Hosts(["store"]) as hosts, _redis(hosts, "store") as url:
+    with _folder() as folder, Hosts(["store"]) as hosts:
+        url = _redis(hosts, "store")
         _table(folder, f"tls://{hosts.addresses[CONDUCTOR]}:8786", names)
         simulated = [sys.executable, "-m", "benches.simulated_hosts", hosts.addresses[CONDUCTOR], str(folder), *names]
         seconds = int(SETTLE_S + WATCHED_S) + 7
@@ -92,7 +93,8 @@ def conductor(count: int, limit: float) -> list[Figure]:
 def skew() -> list[Figure]:
     """Return how late a host begins, the 99th percentile over hosts and trials."""
     names = ["c1", "c2", "c3"]
-    with _folder() as folder, Hosts(names) as hosts, _redis(hosts, CONDUCTOR) as url:
+    with _folder() as folder, Hosts(names) as hosts:
+        url = _redis(hosts, CONDUCTOR)
         _join(hosts, folder, names)
         run = ["--clients", "6", "--seconds", "1", "--warmup", "0", "--repeat", str(TRIALS), "--set", "rate=600"]
         trials = _run(hosts, CONDUCTOR, folder, url, "--hosts", str(folder / "hosts.toml"), *run)
@@ -120,7 +122,8 @@ def remote() -> list[Figure]:
     """Return how much more processor time a transaction costs a client that is the host of a run."""
     first, *others = sorted(os.sched_getaffinity(0))
     ratios = []
-    with _folder() as folder, Hosts(["c1"]) as hosts, _redis(hosts, CONDUCTOR, first) as url:
+    with _folder() as folder, Hosts(["c1"]) as hosts:
+        url = _redis(hosts, CONDUCTOR, first)
         _join(hosts, folder, ["c1"])
         run = ["--clients", "16", "--seconds", str(setting("BENCH_SECONDS", 5)), "--warmup", "1"]
         run += ["--set", f"cpus.client=[{(others or [first])[0]}]"]
@@ -147,13 +150,15 @@ def _folder() -> Iterator[Path]:
         yield Path(folder)
 
 
-@contextmanager
-def _redis(hosts: Hosts, name: str, cpu: int | None = None) -> Iterator[str]:
-    """Run a Redis without a password on a host, on one processor or any, and yield its URL."""
+def _redis(hosts: Hosts, name: str, cpu: int | None = None) -> str:
+    """Start a Redis without a password on a host, on one processor or any, and return its URL.
+
+    It ends with the hosts.
+    """
     address, pinned = hosts.addresses[name], [] if cpu is None else ["taskset", "-c", str(cpu)]
     server = [*pinned, "redis-server", "--bind", address, "--port", "6379", "--save", "", "--protected-mode", "no"]
     hosts.start(name, *server, stdout=subprocess.DEVNULL)
-    yield f"redis://{address}:6379"
+    return f"redis://{address}:6379"
 
 
 def _table(folder: Path, address: str, names: list[str]) -> None:

@@ -15,7 +15,7 @@ EFFECT = 3.0
 FIRST_PAIRS = 3
 """With fewer no interval has ends, not even that of a single comparison; `least_pairs` counts for several."""
 MOST_PAIRS = 200
-"""The interval is a third of the width that it has after 30, and twice as many would narrow it by less than a third."""
+"""The interval is half as wide as after 50. Twice as many would narrow it by less than a third."""
 
 
 @dataclass(frozen=True, slots=True)
