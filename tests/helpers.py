@@ -84,6 +84,12 @@ def need_program(name: str, package: str) -> None:
         pytest.fail(reason) if os.environ.get("CI") == "true" else pytest.skip(reason)
 
 
+def need_proxysql() -> None:
+    """Skip the test where ProxySQL is not installed, which no registry has."""
+    if shutil.which("proxysql") is None:
+        pytest.skip("this host has no proxysql, and no registry has one")
+
+
 def host_library(name: str) -> str:
     """Return the path of the host's shared library, `pq` of libpq; skip the test if it is not installed."""
     listed = subprocess.run(["/sbin/ldconfig", "-p"], capture_output=True, text=True, check=True).stdout

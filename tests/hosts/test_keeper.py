@@ -72,6 +72,14 @@ def test_only_a_node_of_galera_joins_others(keeper):
         keeper.answer("join", {"places": [], "password": "x"})
 
 
+def test_only_a_pooler_stands_in_front_of_a_server(keeper):
+    need("redis")
+    message = make("redis")
+    keeper.answer(message["call"], message["arguments"])
+    with pytest.raises(UserError, match="stands in front of no server"):
+        keeper.answer("serve", {"behind": {}, "launch": {}})
+
+
 def test_a_place_has_ports_at_the_address_of_this_host(keeper):
     node = keeper.answer("find_place", {})
     assert node["address"] == "127.0.0.2" and len({node["group"], node["changes"], node["everything"]}) == 3

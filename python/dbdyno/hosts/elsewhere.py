@@ -26,6 +26,7 @@ from dbdyno.systems.arrangements.galera import Node, Place
 from dbdyno.systems.base import Launch, System
 from dbdyno.systems.probe import Probe
 from dbdyno.systems.running.endpoint import Endpoint
+from dbdyno.systems.running.pooler import Pooler
 from dbdyno.systems.running.server import Server
 
 _LOG = re.compile(r"server-[A-Za-z0-9._-]+\.log")
@@ -55,9 +56,7 @@ class Elsewhere(Server):
     def start(self, launch: Launch) -> None:
         if self._line is None or self._state is not None:
             self.reach(launch)
-        limits = {key: getattr(launch, key) for key in ("clients", "rows", "memory_limit_bytes", "answer_timeout_s")}
-        cpus = list(launch.server_cpus) if launch.server_cpus else None
-        self._learn(self.line.call("start", launch=limits | {"server_cpus": cpus}))
+        self._learn(self.line.call("start", launch=_message_of(launch)))
 
     def reach(self, launch: Launch) -> None:
         """Have a keeper on its host make it, not started yet; raises UserError if that lacks something for it."""
@@ -196,6 +195,26 @@ class ElsewhereNode(Elsewhere):
         self.line.call("join", places=[asdict(node) for node in places], password=password)
 
 
+class ElsewherePooler(Elsewhere):
+    """A pooler on another host, which begins when the server behind it is there."""
+
+    console: Endpoint
+
+    def serve(self, behind: Endpoint, launch: Launch) -> None:
+        self.reach(launch)
+        self._learn(self.line.call("serve", behind=asdict(behind), launch=_message_of(launch)))
+
+    def _learn(self, state: Message) -> None:
+        super()._learn(state)
+        self.console = Endpoint(**state["console"])
+
+
+def _message_of(launch: Launch) -> Message:
+    """Return what a keeper must know of a start."""
+    limits = {key: getattr(launch, key) for key in ("clients", "rows", "memory_limit_bytes", "answer_timeout_s")}
+    return limits | {"server_cpus": list(launch.server_cpus) if launch.server_cpus else None}
+
+
 def described(
     crew: Crew, member: Member, systems: Sequence[tuple[SystemSpec, int]], memory_limit_bytes: int | None
 ) -> Message:
@@ -211,14 +230,21 @@ def described(
         line.close()
 
 
+def _mixin_for(server: System) -> type[Elsewhere]:
+    """Return what is mixed into a server: some start in another way than most."""
+    if isinstance(server, Node):
+        return ElsewhereNode
+    return ElsewherePooler if isinstance(server, Pooler) else Elsewhere
+
+
 def assign(system: System, crew: Crew, hosts: Sequence[str]) -> None:
     """Put the servers of a system, which was not started, on hosts: each on the next one.
 
     An arrangement knows its servers by several names, so they stay the same objects.
     """
     for number, (server, host) in enumerate(zip(system.private_servers(), hosts, strict=False)):
-        kind, mixin = type(server), ElsewhereNode if isinstance(server, Node) else Elsewhere
-        there: type[System] = type(kind.__name__, (mixin, kind), {"__doc__": kind.__doc__})
+        kind = type(server)
+        there: type[System] = type(kind.__name__, (_mixin_for(server), kind), {"__doc__": kind.__doc__})
         vars(server)["post"] = Post(crew, host, system.spec, number)
         server.__class__ = there
 

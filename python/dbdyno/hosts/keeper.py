@@ -27,7 +27,9 @@ from dbdyno.results.observations import LINES
 from dbdyno.systems import build, missing
 from dbdyno.systems.arrangements.galera import Node, Place, new_place
 from dbdyno.systems.base import Launch
+from dbdyno.systems.running.endpoint import Endpoint
 from dbdyno.systems.running.guard import Guard
+from dbdyno.systems.running.pooler import Pooler
 from dbdyno.systems.running.server import Server
 
 TELL_S = 0.2
@@ -95,6 +97,7 @@ class Keeper:
             "find_place": lambda: asdict(new_place(self._address)),
             "join": self._join,
             "start": self._start,
+            "serve": self._serve,
             "restart": lambda: self._moved(self.system.restart),
             "kill": lambda: self._moved(self.system.kill),
             "start_again": lambda: self._moved(self.system.start_again),
@@ -134,19 +137,22 @@ class Keeper:
         self.system.join([Place(**node) for node in places], password)
 
     def _start(self, launch: Message) -> Message:
+        self.system.start(self._launch(launch))
+        return self._state()
+
+    def _serve(self, behind: Message, launch: Message) -> Message:
+        """Start a pooler in front of a server."""
+        if not isinstance(self.system, Pooler):
+            raise UserError(f"{self.system.spec.label}: it stands in front of no server")
+        self.system.serve(Endpoint(**behind), self._launch(launch))
+        return self._state()
+
+    def _launch(self, launch: Message) -> Launch:
         cpus = launch["server_cpus"]
         self._pinned = {"server": cpus} if cpus else {}
         limits = {key: launch[key] for key in ("clients", "rows", "memory_limit_bytes", "answer_timeout_s")}
-        self.system.start(
-            Launch(
-                self._guard,
-                self._folder,
-                server_cpus=tuple(cpus) if cpus else None,
-                address=self._address,
-                **limits,
-            )
-        )
-        return self._state()
+        pinned = tuple(cpus) if cpus else None
+        return Launch(self._guard, self._folder, server_cpus=pinned, address=self._address, **limits)
 
     def _state(self) -> Message:
         """Return what the conductor must know of the running system; its password travels no other way."""
@@ -156,6 +162,7 @@ class Keeper:
             "pids": system.server_pids(),
             "forking": sorted(system.forking()),
             "started_with": system.started_with(),
+            "console": asdict(system.console) if isinstance(system, Pooler) else None,
         }
 
     def _observe(self) -> Message:

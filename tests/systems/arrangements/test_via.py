@@ -1,9 +1,9 @@
-"""A pooler in front of a PostgreSQL, both real."""
+"""A pooler in front of a server, both real."""
 
 import pytest
 
 from dbdyno.errors import UserError
-from helpers import need, system
+from helpers import need, need_proxysql, system
 from systems.load import execute
 
 ALL = ["prepare", "load", "run", "verify", "cleanup"]
@@ -37,6 +37,25 @@ def test_a_connection_for_each_transaction_is_taken_from_the_pool(started):
     assert total["operations"]["connect"]["completed"] >= total["transactions"]["completed"] - 2 > 0
 
 
+@pytest.mark.parametrize("server", ["mariadb", "mysql@8.0"])
+@pytest.mark.parametrize("protocol", ["prepared", "text"])
+def test_clients_work_through_proxysql(started, server, protocol):
+    need_proxysql()
+    need(server)
+    pooled = started(f"via(proxysql?pool_size=30, {server}?protocol={protocol})")
+    assert set(pooled.server_pids()) == {"proxysql", server.partition("@")[0]}
+    before = pooled.counters()["proxysql"]["Questions"]
+    outcome = execute(pooled, "game", ALL)
+    assert (outcome.status, outcome.errors()) == (0, set())
+    (total,) = outcome.of("total")
+    assert total["reads_verified"] > 0 and all(check["ok"] is not False for check in outcome.of("check"))
+    assert pooled.counters()["proxysql"]["Questions"] - before >= total["transactions"]["completed"]
+
+
+def test_what_the_server_cannot_do_is_refused_behind_a_pooler_too():
+    assert "transaction" not in system("via(proxysql, mariadb?engine=MyISAM)").operations
+
+
 @pytest.mark.parametrize(
     ("text", "said"),
     [
@@ -44,6 +63,13 @@ def test_a_connection_for_each_transaction_is_taken_from_the_pool(started):
         ("via(pgbouncer)", "via takes a pooler and its server"),
         ("via(postgresql, pgbouncer)", "via takes a pooler and its server"),
         ("via(pgbouncer, mariadb)", "via takes a pooler and its server"),
+        ("via(proxysql, postgresql)", "via takes a pooler and its server"),
+        ("via(proxysql, handlersocket)", "via takes a pooler and its server"),
+        ("via(proxysql, mariadb?access=handler)", "HANDLER opens a table in one"),
+        ("via(proxysql, mariadb?connect=socket)", "is reached over TCP without TLS"),
+        ("via(pgbouncer, postgresql?tls=on)", "is reached over TCP without TLS"),
+        ("via(proxysql?pool_size=0, mariadb)", "give a number of connections"),
+        ("via(proxysql?interfaces=x, mariadb)", "dbdyno sets 'interfaces'"),
         ("via(pgbouncer, postgresql)?pool_mode=session", "settings belong to a part"),
         ("via(pgbouncer?pool_mode=statement, postgresql)", "give one of session, transaction"),
         ("via(pgbouncer?listen_port=1, postgresql)", "dbdyno sets 'listen_port'"),

@@ -4,23 +4,23 @@ from __future__ import annotations
 
 import re
 import subprocess
+from dataclasses import replace
 from typing import TYPE_CHECKING, ClassVar
 
 from dbdyno.errors import RunFailed, UserError
 from dbdyno.experiment.system_spec import SystemSpec
 from dbdyno.later import LaterModule
 from dbdyno.systems.answers import Answer
-from dbdyno.systems.base import Durability, Launch, numbers_of
+from dbdyno.systems.base import Launch, numbers_of
 from dbdyno.systems.running.endpoint import CONNECT_TIMEOUT_S, Endpoint
 from dbdyno.systems.running.password import random_password
+from dbdyno.systems.running.pooler import SPARE_CONNECTIONS, Pooler
 from dbdyno.systems.running.process import PrivateDirectory, ServerProcess, find_program
-from dbdyno.systems.running.server import Server
 from dbdyno.systems.settings import PRIVATE, check
 
 if TYPE_CHECKING:
     import psycopg
 
-    from dbdyno.contract import StoreDocument
     from dbdyno.results.json_types import ServerStated
 else:
     psycopg = LaterModule("psycopg")
@@ -45,10 +45,9 @@ RESERVED = frozenset(
     )
 )
 """Settings that say where the pooler is and who gets in."""
-_SPARE_CONNECTIONS = 20
-"""Beside those of the clients: loading, checking and asking take some."""
 _CONSOLE = "pgbouncer"
 """The database that is PgBouncer's own console."""
+_VERSION = re.compile(r"PgBouncer (\d+\.\d+\S*)")
 _OURS = """\
 [databases]
 * = host={host} port={port}
@@ -63,23 +62,20 @@ ignore_startup_parameters = extra_float_digits,options
 """
 
 
-class PgBouncer(Server):
+class PgBouncer(Pooler):
     """A private pooler. Settings: any of its section `[pgbouncer]`, such as `pool_mode` and `default_pool_size`."""
 
     name = "pgbouncer"
+    product = "PgBouncer"
     what = "put it in front of a server, via(pgbouncer, postgresql)"
     protocol: ClassVar[str] = "PostgreSQL"
-    # It stores nothing: a system is what is behind it.
-    operations = frozenset()
     driver_modules = ("psycopg",)
     reserved = PRIVATE | RESERVED
 
     def __init__(self, spec: SystemSpec) -> None:
         super().__init__(spec)
         self.check_choice("pool_mode", MODES)
-        for key, value in self.server_settings.items():
-            if not re.fullmatch(r"[a-z_]+", key) or "\n" in value:
-                raise UserError(f"{spec.label}: '{key}' is not a setting of PgBouncer")
+        self.check_writable()
 
     @classmethod
     def missing(cls) -> str | None:
@@ -90,16 +86,13 @@ class PgBouncer(Server):
         return (psycopg.Error, OSError)
 
     def serve(self, behind: Endpoint, launch: Launch) -> None:
-        """Start it in front of a server."""
-        if behind.socket or behind.tls:
-            raise UserError(f"{self.spec.label}: the server behind pgbouncer is reached over TCP without TLS")
         self._check_mode()
         self._directory = directory = PrivateDirectory(launch)
         port = self.new_port(launch.address)
         user, password = behind.user or "postgres", behind.password or random_password()
         users = directory.write("users.txt", f'"{user}" "{password}"\n')
         known = {"host": behind.host, "port": behind.port, "address": launch.address, "own_port": port}
-        size = launch.clients + _SPARE_CONNECTIONS
+        size = launch.clients + SPARE_CONNECTIONS
         settings = {"max_client_conn": str(size), "default_pool_size": str(size), **self.server_settings}
         lines = "".join(f"{key} = {value}\n" for key, value in settings.items())
         config = directory.write("pgbouncer.ini", _OURS.format(**known, users=users, user=user) + lines)
@@ -107,6 +100,7 @@ class PgBouncer(Server):
         self._run = lambda: ServerProcess(self.server_name, argv, directory, launch)
         self._server = self._run()
         self.endpoint = Endpoint(launch.address, port, None, user, password, behind.database)
+        self.console = replace(self.endpoint, database=_CONSOLE)
         self._server.wait_ready(self._answers)
         check(self.spec.label, self.server_settings, self._config())
 
@@ -124,22 +118,22 @@ class PgBouncer(Server):
     def _version(self) -> str:
         """Return the version that the program says it is."""
         said = subprocess.run([*self.program("pgbouncer"), "--version"], capture_output=True, text=True, check=False)
-        found_version = re.search(r"PgBouncer (\d+\.\d+\S*)", said.stdout)
-        if found_version is None:
-            raise RunFailed(f"{self.spec.label}: pgbouncer does not say its version: {said.stdout}{said.stderr}")
-        return found_version[1]
+        return self._version_in(said.stdout + said.stderr)
 
-    def _answers(self) -> bool:
-        return self.listens()
+    def _version_in(self, said: str) -> str:
+        known = _VERSION.search(said)
+        if known is None:
+            raise RunFailed(f"{self.spec.label}: pgbouncer does not say its version: {said}")
+        return known[1]
 
     def _show(self, what: str) -> list[Answer]:
         """Return the rows of a command of the console, which knows no prepared statements."""
         with psycopg.connect(
-            host=self.endpoint.host,
-            port=self.endpoint.port,
-            user=self.endpoint.user,
-            password=self.endpoint.password,
-            dbname=_CONSOLE,
+            host=self.console.host,
+            port=self.console.port,
+            user=self.console.user,
+            password=self.console.password,
+            dbname=self.console.database,
             connect_timeout=CONNECT_TIMEOUT_S,
             sslmode="disable",
             gssencmode="disable",
@@ -157,18 +151,15 @@ class PgBouncer(Server):
         there = self._config()
         names = dict.fromkeys([*SETTINGS, *self.server_settings])
         effective = {key: there[key] for key in names if key in there}
-        return [{"name": self.server_name, "version": self._version(), "effective_settings": effective}]
+        with self.asking():
+            (row,) = self._show("VERSION")
+        version = self._version_in(str(row["version"]))
+        return [{"name": self.server_name, "version": version, "effective_settings": effective}]
 
     def all_settings(self) -> dict[str, dict[str, str]]:
         return {self.server_name: self._config()}
-
-    def durability(self) -> Durability:
-        return Durability("unknown", "it stores nothing")
 
     def counters(self) -> dict[str, dict[str, int]]:
         with self.asking():
             rows = [row for row in self._show("STATS") if row["database"] == self.endpoint.database]
         return {self.server_name: numbers_of(rows[0] if rows else {}, COUNTERS)}
-
-    def store_plan(self, secrets: list[str]) -> StoreDocument:
-        raise NotImplementedError("it stores nothing")
