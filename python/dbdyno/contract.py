@@ -314,6 +314,7 @@ class TotalRecord(TypedDict):
     mismatches: int
     seconds: float
     in_flight_mean: float | None
+    begun_late_s: NotRequired[float]
     moved_keys: NotRequired[MovedKeysRecord]
 
 

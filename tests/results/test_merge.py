@@ -103,6 +103,9 @@ def test_a_second_of_two_hosts_is_the_sum_of_both():
 
 def test_a_trial_of_two_hosts_has_the_records_of_one():
     parts = [part(1000.0, [5, 7]), part(5000.001, [9])]
+    for records, late_s in zip(parts, (0.002, 0.0001), strict=True):
+        (total,) = of_kind(records, "total")
+        total["begun_late_s"] = late_s
     untouched = copy.deepcopy(parts)
     merged = list(merge_records(parts, [0.0, 4000.0]))
     assert parts == untouched
@@ -114,6 +117,7 @@ def test_a_trial_of_two_hosts_has_the_records_of_one():
     (total,) = of_kind(merged, "total")
     assert total["transactions"] == {"completed": 6, "failed": 4, "scheduled": 28, "unfinished": 2}
     assert (total["reads_verified"], total["in_flight_mean"], total["seconds"]) == (12, 3.0, 2.0)
+    assert total["begun_late_s"] == 0.002
     assert json.loads(json.dumps(merged)) == merged
 
 

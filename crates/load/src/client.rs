@@ -131,7 +131,7 @@ impl Client {
             }
         };
         self.thread.sleep_until(start_ns).await;
-        self.thread.recorder.borrow_mut().begin(start_ns);
+        self.thread.recorder.borrow_mut().begin(start_ns, now_ns());
         Some(start_ns)
     }
 

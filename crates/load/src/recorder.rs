@@ -63,6 +63,8 @@ pub struct Totals {
     pub reads_verified: u64,
     pub mismatches: u64,
     pub in_flight_ns: u64,
+    /// How long after the start the last thread began to work.
+    pub begun_late_ns: u64,
     /// The writes that the checks count, at any time.
     pub written: Written,
 }
@@ -113,6 +115,7 @@ impl Totals {
         self.reads_verified += other.reads_verified;
         self.mismatches += other.mismatches;
         self.in_flight_ns += other.in_flight_ns;
+        self.begun_late_ns = self.begun_late_ns.max(other.begun_late_ns);
         self.written.merge(&other.written);
     }
 
@@ -162,9 +165,10 @@ impl Recorder {
         }
     }
 
-    /// The run has begun.
-    pub fn begin(&mut self, start_ns: u64) {
+    /// The run has begun, and this thread works from now on.
+    pub fn begin(&mut self, start_ns: u64, now_ns: u64) {
         if self.until_ns == u64::MAX && !self.closed {
+            self.totals.begun_late_ns = now_ns.saturating_sub(start_ns);
             self.until_ns = start_ns + SECOND_NS;
             self.gaps.begin(start_ns);
             self.used = self.meter.read();
@@ -336,7 +340,7 @@ mod tests {
         let shape = Shape { is_open: false, operations: vec![false], is_pausing: false };
         let mut recorder = Recorder::new(Arc::clone(&schedule), sender, &shape, Some(0));
         schedule.begin_at(SECOND_NS, duration_s);
-        recorder.begin(SECOND_NS);
+        recorder.begin(SECOND_NS, SECOND_NS + 3);
         (recorder, receiver, schedule)
     }
 

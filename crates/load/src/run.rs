@@ -141,7 +141,7 @@ fn drive(reactor: &Rc<Reactor>, thread: &Rc<Thread>, tasks: Vec<Option<Task>>) -
     reactor.run(tasks, |now| {
         let mut recorder = thread.recorder.borrow_mut();
         if let Some(start_ns) = thread.trial.schedule.start_ns().filter(|&start| start <= now) {
-            recorder.begin(start_ns);
+            recorder.begin(start_ns, now);
         }
         recorder.advance(now);
         true
@@ -319,7 +319,7 @@ impl<'a> Merger<'a> {
         }
         let mut total = json!({"record": "total", "transactions": transactions, "operations": operations,
             "reads_verified": totals.reads_verified, "mismatches": totals.mismatches, "seconds": self.seconds,
-            "in_flight_mean": in_flight_mean});
+            "in_flight_mean": in_flight_mean, "begun_late_s": totals.begun_late_ns as f64 / 1e9});
         if let Some(keys) = self.trial.store.remapped_keys() {
             total["moved_keys"] = json!({"asked": keys.asked, "moved": keys.moved, "due": keys.due});
         }

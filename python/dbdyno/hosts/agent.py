@@ -214,6 +214,8 @@ def _live(line: bytes) -> Message | None:
             return {key: record[key] for key in _LIVE}
         case "hello" | "phase" | "end":
             return dict(record)
+        case "total":
+            return {"record": "total", "begun_late_s": record.get("begun_late_s", 0.0)}
     return None
 
 

@@ -212,6 +212,8 @@ class _Run:
             part.begun_unix_s = record["at_unix_s"] - part.offset_s
             if (late_s := part.begun_unix_s - start_unix_s) > LATE_S:
                 part.fail(f"began {late_s:.2f} s after the common start")
+        if record["record"] == "total" and part.begun_unix_s is not None:
+            part.begun_unix_s += record["begun_late_s"]
         self._watch.on_live(part.name, record)
 
 

@@ -275,6 +275,8 @@ class _Merger:
             "mismatches": sum(part["mismatches"] for part in self._totals),
             "in_flight_mean": None if None in in_flight else sum(filter(None, in_flight)),
         }
+        if late_s := [part["begun_late_s"] for part in self._totals if "begun_late_s" in part]:
+            total["begun_late_s"] = max(late_s)
         if moved := [part["moved_keys"] for part in self._totals if "moved_keys" in part]:
             total["moved_keys"] = {
                 "asked": sum(keys["asked"] for keys in moved),
