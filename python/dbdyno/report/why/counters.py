@@ -17,6 +17,7 @@ LEAST_EVENTS = 10
 LEAST_FACTOR = 1.02
 """Smaller changes count as equal, as for throughput."""
 _AGAINST = "against the time, so it adds none itself"
+_SAME_PER_SECOND = "the same per second: it goes with the clock, or can be no more"
 _PER_TRANSACTION = ("process.", "disk.", "store.")
 _TOTAL, _SECONDS = "_total", " s"
 
@@ -35,7 +36,8 @@ def counters(pairs: Pairs) -> list[Evidence]:
 
     A counter can explain the share that its change has of the change in time, if time grew with it: 3 % more events
     cannot explain 30 % more time. At most it explains everything. One that fell while time grew, or the other way
-    round, comes last and has no share: it may be a sign, as fewer hits in a cache are, and costs no time.
+    round, comes last and has no share: it may be a sign, as fewer hits in a cache are, and costs no time. So does one
+    that is the same per second: whatever makes transactions fewer makes it more for each.
     """
     sides = [[_counted(trial) for trial in pairs.side(which)] for which in (0, 1)]
     if len(pairs.trials) < 2 or not pairs.log_time:
@@ -83,8 +85,9 @@ def _evidence(name: str, pairs: Pairs, sides: list[list[_Counted]]) -> tuple[Evi
     clock = abs(float(by_second[1] - by_second[0])) < BY_THE_CLOCK * abs(change)
     before, after = (words.length(1e6 * mean) if is_time else words.significant(mean) for mean in means)
     name = name.replace(f"{_SECONDS} of ", " time of ", 1)
-    note = _AGAINST if is_against else "the same per second" if clock else ""
-    share = 0.0 if is_against else min(1.0, share)
+    note = _AGAINST if is_against else _SAME_PER_SECOND if clock else ""
+    # Time that is all used is the same per second, and explains what it does: a full processor's, for one.
+    share = 0.0 if is_against or (clock and not is_time) else min(1.0, share)
     return Evidence("counter", f"{name} per transaction", before, after, share, note), abs(change)
 
 
