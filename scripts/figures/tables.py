@@ -205,7 +205,8 @@ def _name(label: str, workload: str, run: Document) -> str:
     labels, workloads = ({trial[key] for trial in run["trials"]} for key in ("label", "workload"))
     parts = [label] if len(labels) > 1 or len(workloads) == 1 else []
     if len(workloads) > 1:
-        parts.append(workload.partition("?")[2] or workload)
+        are_of_one = len({name.partition("?")[0] for name in workloads}) == 1
+        parts.append((workload.partition("?")[2] if are_of_one else "") or workload)
     return ", ".join(parts)
 
 
