@@ -333,6 +333,7 @@ mod tests {
     use super::*;
 
     const MS: u64 = 1_000_000;
+    const WOKEN_NS: u64 = 3;
 
     fn recorder(duration_s: u64) -> (Recorder, mpsc::Receiver<Interval>, Arc<Schedule>) {
         let schedule = Arc::new(Schedule::new());
@@ -340,7 +341,7 @@ mod tests {
         let shape = Shape { is_open: false, operations: vec![false], is_pausing: false };
         let mut recorder = Recorder::new(Arc::clone(&schedule), sender, &shape, Some(0));
         schedule.begin_at(SECOND_NS, duration_s);
-        recorder.begin(SECOND_NS, SECOND_NS + 3);
+        recorder.begin(SECOND_NS, SECOND_NS + WOKEN_NS);
         (recorder, receiver, schedule)
     }
 
@@ -361,6 +362,16 @@ mod tests {
         assert_eq!(intervals.iter().map(|i| i.second).collect::<Vec<_>>(), [0, 1, 2, 3]);
         assert_eq!(intervals.iter().map(|i| i.transactions.completed()).collect::<Vec<_>>(), [1, 0, 1, 0]);
         assert!(intervals.iter().all(|i| i.seconds == 1.0));
+    }
+
+    #[test]
+    fn the_thread_that_began_last_says_how_late_the_run_began() {
+        let (recorder, ..) = recorder(1);
+        for others_ns in [WOKEN_NS - 1, WOKEN_NS + 1] {
+            let mut totals = Totals { begun_late_ns: others_ns, ..Totals::default() };
+            totals.merge(&recorder.totals);
+            assert_eq!(totals.begun_late_ns, others_ns.max(WOKEN_NS));
+        }
     }
 
     #[test]
