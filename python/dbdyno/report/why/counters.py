@@ -17,7 +17,7 @@ LEAST_EVENTS = 10
 LEAST_FACTOR = 1.02
 """Smaller changes count as equal, as for throughput."""
 _AGAINST = "against the time, so it adds none itself"
-_SAME_PER_SECOND = "the same per second: it goes with the clock, or can be no more"
+_SAME_PER_SECOND = "the same per second: driven by the clock, or saturated"
 _PER_TRANSACTION = ("process.", "disk.", "store.")
 _TOTAL, _SECONDS = "_total", " s"
 
@@ -86,7 +86,7 @@ def _evidence(name: str, pairs: Pairs, sides: list[list[_Counted]]) -> tuple[Evi
     before, after = (words.length(1e6 * mean) if is_time else words.significant(mean) for mean in means)
     name = name.replace(f"{_SECONDS} of ", " time of ", 1)
     note = _AGAINST if is_against else _SAME_PER_SECOND if clock else ""
-    # Time that is all used is the same per second, and explains what it does: a full processor's, for one.
+    # Processor time that is saturated is the same per second, and does explain the difference.
     share = 0.0 if is_against or (clock and not is_time) else min(1.0, share)
     return Evidence("counter", f"{name} per transaction", before, after, share, note), abs(change)
 

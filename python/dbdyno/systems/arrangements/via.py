@@ -43,7 +43,9 @@ class Via(Fronted):
             case [ProxySQL() as pooler, MariaDB() as server] if server.name in BEHIND_PROXYSQL:
                 self.pooler, self.server = pooler, server
                 if server.spec.settings.get("access") == "handler":
-                    raise UserError(f"{spec.label}: ProxySQL shares connections, and HANDLER opens a table in one")
+                    raise UserError(
+                        f"{spec.label}: ProxySQL shares connections, and HANDLER opens a table in one: leave access out"
+                    )
             case _:
                 raise UserError(
                     f"{spec.label}: via takes a pooler and its server, via(pgbouncer, postgresql) or "
@@ -61,6 +63,6 @@ class Via(Fronted):
         self.pooler.serve(self.server.endpoint, replace(launch, data=None))
 
     def store_plan(self, secrets: list[str]) -> StoreDocument:
-        # ProxySQL speaks MySQL's protocol and not MariaDB's additions to it, and takes no local files.
+        # ProxySQL speaks MySQL's protocol without MariaDB's additions, and takes no local files.
         loading = {"load_with": "insert"} if isinstance(self.pooler, ProxySQL) else {}
         return {**self.server.store_plan(secrets), "address": self.pooler.endpoint.address(), **loading}

@@ -82,7 +82,6 @@ class ProxySQL(Pooler):
 
     name = "proxysql"
     product = "ProxySQL"
-    unwritable = '"\\'
     what = "put it in front of a server, via(proxysql, mariadb)"
     protocol: ClassVar[str] = "MySQL"
     own_settings: ClassVar[tuple[str, ...]] = ("pool_size",)
@@ -92,7 +91,10 @@ class ProxySQL(Pooler):
 
     def __init__(self, spec: SystemSpec) -> None:
         super().__init__(spec)
-        self.check_writable()
+        self.check_names()
+        for key, value in self.server_settings.items():
+            if set('"\\') & set(value):
+                raise UserError(f"{spec.label}: {key} = {value!r}: ProxySQL reads no such value")
         if not re.fullmatch(r"[1-9]\d{0,5}", size := spec.settings.get("pool_size", "1")):
             raise UserError(f"{spec.label}: pool_size = '{size}': give a number of connections")
 

@@ -75,7 +75,7 @@ class PgBouncer(Pooler):
     def __init__(self, spec: SystemSpec) -> None:
         super().__init__(spec)
         self.check_choice("pool_mode", MODES)
-        self.check_writable()
+        self.check_names()
 
     @classmethod
     def missing(cls) -> str | None:

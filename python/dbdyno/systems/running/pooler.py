@@ -20,23 +20,19 @@ SPARE_CONNECTIONS = 20
 class Pooler(Server):
     """A private pooler. It stores nothing: a system is what is behind it.
 
-    product: its name as its makers write it. unwritable: characters that no value in its file of settings has.
-    console: where it answers questions about itself, once started.
+    product: its name as its makers write it. console: where it answers questions about itself, once started.
     """
 
     operations = frozenset()
     serves_hosts = True
     console: Endpoint
     product: ClassVar[str]
-    unwritable: ClassVar[str] = ""
 
-    def check_writable(self) -> None:
-        """Raise UserError for a setting that its file of settings cannot have."""
-        for key, value in self.server_settings.items():
+    def check_names(self) -> None:
+        """Raise UserError for a setting whose name its file of settings cannot have."""
+        for key in self.server_settings:
             if not re.fullmatch(r"[A-Za-z0-9_]+", key):
                 raise UserError(f"{self.spec.label}: '{key}' is not a setting of {self.product}")
-            if set(self.unwritable) & set(value):
-                raise UserError(f"{self.spec.label}: {key} = {value!r}: {self.product} reads no such value")
 
     def serve(self, behind: Endpoint, launch: Launch) -> None:
         """Start it in front of a server, which it reaches over TCP without TLS; raises UserError, RunFailed."""
