@@ -59,8 +59,10 @@ def _beyond(value: Any) -> float | None:
     return None
 
 
-def read_lines(path: Path) -> Iterator[tuple[int, JsonObject]]:
+def read_lines(path: Path, parse: Callable[[bytes], Any] = from_json) -> Iterator[tuple[int, JsonObject]]:
     """Yield the number (from 1) and the object of each line of a `.jsonl` file; of a file that is not there, nothing.
+
+    parse: returns the value of a line; raises ValueError if it is not JSON.
 
     A last line without its newline that is not JSON was cut short by a kill and is left out.
 
@@ -71,7 +73,7 @@ def read_lines(path: Path) -> Iterator[tuple[int, JsonObject]]:
         with path.open("rb") as file:
             for number, line in enumerate(file, 1):
                 try:
-                    value = from_json(line)
+                    value = parse(line)
                 except ValueError as error:
                     if not line.endswith(b"\n"):
                         return

@@ -110,7 +110,10 @@ def _added_buckets(lists: Sequence[Sequence[int]]) -> list[int]:
     """
     taken = array("q")
     for numbers in lists:
-        taken.fromlist(list(numbers))
+        if isinstance(numbers, np.ndarray):
+            taken.frombytes(numbers.tobytes())
+        else:
+            taken.fromlist(list(numbers))
     pairs = np.frombuffer(taken, np.int64)
     buckets = pairs[::2]
     if any(len(numbers) % 2 for numbers in lists) or ((buckets < 0) | (buckets > LAST_BUCKET)).any():
