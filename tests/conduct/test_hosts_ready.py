@@ -71,7 +71,7 @@ def test_a_private_system_goes_to_the_server_host(server_says):
     asked, resolved = ready([*CLIENTS, SERVER], system=["redis", "redis://10.0.0.9"])
     systems = [resolved.lineup.find(spec, asked.workload[0]) for spec in asked.system]
     assert [isinstance(system, Elsewhere) for system in systems] == [True, False]
-    assert not systems[0].restorable and systems[0].operations == systems[1].operations
+    assert systems[0].restorable and systems[0].operations == systems[1].operations
 
 
 def test_what_the_server_host_lacks_is_said(server_says):

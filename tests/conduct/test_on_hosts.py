@@ -192,6 +192,7 @@ def test_a_store_that_all_hosts_reach_is_not_refused():
         },
         {"hosts": WITH_SERVER, "system": "cache-aside(memcached, mysql://root@10.0.0.1/test)"},
         {"system": "redis", "profile": True},
+        {"hosts": WITH_SERVER, "system": "redis", "restart": "cold"},
     ):
         asked = experiment(**keys).experiment
         refuse(asked, asked.system, build_lineup(asked, asked.system))

@@ -8,10 +8,10 @@ import pytest
 
 from dbdyno.conduct import preparation
 from dbdyno.conduct.preparation import describe_system, make_launch, run_preparation
-from dbdyno.conduct.states import Kept
 from dbdyno.errors import RunFailed
 from dbdyno.experiment.system_spec import SystemSpec
 from dbdyno.experiment.trials import expand
+from dbdyno.systems.running.kept_data import KeptData
 from helpers import system
 
 
@@ -183,7 +183,7 @@ def test_what_the_first_configuration_found_holds_for_the_others(repeated, fake_
 
 
 def test_without_room_for_a_copy_it_is_loaded(repeated, fake_system, monkeypatch):
-    monkeypatch.setattr(Kept, "has_room", lambda self: False)
+    monkeypatch.setattr(KeptData, "has_room", lambda self: False)
     _, trials = repeated(0.0, repeat=2)
     assert verbs(fake_system) == ["start", "keep", "start", "stop", "start", "stop"]
     assert {trial["data"] for trial in trials} == {"loaded"}
@@ -208,6 +208,6 @@ def test_a_restart_is_on_a_copy_for_every_trial_and_cold_where_that_was_asked(ru
 
 def test_without_room_for_a_copy_there_is_no_restart(run, fake_system, tmp_path, monkeypatch):
     monkeypatch.setattr(fake_system, "copies", tmp_path)
-    monkeypatch.setattr("dbdyno.conduct.states.Kept.has_room", lambda self: False)
+    monkeypatch.setattr(KeptData, "has_room", lambda self: False)
     _, outcomes = run(restart="lukewarm")
     assert states(outcomes) == ["failed"] and "no room for a copy" in outcomes[0].reason

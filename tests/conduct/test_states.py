@@ -4,6 +4,7 @@ import pytest
 
 from dbdyno.conduct.states import Kept, States
 from dbdyno.experiment.trials import expand
+from dbdyno.systems.running.kept_data import KeptData
 from helpers import experiment
 
 
@@ -27,8 +28,8 @@ def test_what_is_kept_is_found_by_its_configuration_and_removed(sides, tmp_path)
     states, (first, other, another) = States(), sides
     for number, side in enumerate((first, other)):
         (tmp_path / str(number)).mkdir()
-        states.keep(side, Kept(tmp_path / str(number), "01-redis"))
-    assert states.find(other).path == tmp_path / "1" and states.find(another) is None
+        states.keep(side, Kept(KeptData(tmp_path / str(number)), "01-redis"))
+    assert states.find(other).data.path == tmp_path / "1" and states.find(another) is None
     states.decide(first, True)
     states.drop(other)
     assert (states.restored(first), states.restored(other)) == (True, False)
@@ -37,8 +38,12 @@ def test_what_is_kept_is_found_by_its_configuration_and_removed(sides, tmp_path)
     assert not list(tmp_path.iterdir())
 
 
-def test_there_is_room_where_the_disk_has_more_than_the_data(tmp_path, monkeypatch):
-    (tmp_path / "data").write_bytes(bytes(1 << 20))
-    assert Kept(tmp_path, "01").has_room()
-    monkeypatch.setattr("shutil.disk_usage", lambda path: type("Usage", (), {"free": 1 << 20}))
-    assert not Kept(tmp_path, "01").has_room()
+def test_what_is_gone_with_its_host_is_kept_anew(sides, tmp_path):
+    states, (first, *_) = States(), sides
+    states.keep(first, Kept(KeptData(tmp_path / "gone"), "01-redis"))
+    assert states.find(first) is None
+    (tmp_path / "anew").mkdir()
+    states.keep(first, Kept(KeptData(tmp_path / "anew"), "02-redis"))
+    assert states.find(first).loaded_in == "02-redis"
+    states.close()
+    assert not list(tmp_path.iterdir())

@@ -6,6 +6,7 @@ from typing import ClassVar
 from dbdyno.errors import RunFailed
 from dbdyno.experiment.workloads import OPERATIONS
 from dbdyno.systems.base import Durability, System
+from dbdyno.systems.running.kept_data import KeptData
 
 
 class FakeSystem(System):
@@ -31,7 +32,7 @@ class FakeSystem(System):
         self.calls.append("keep")
         path = self.copies / f"kept-{self.calls.count('keep')}"
         path.mkdir()
-        return path
+        return KeptData(path)
 
     def start(self, launch):
         self.calls.append("restore" if launch.data else "start")

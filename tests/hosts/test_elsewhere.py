@@ -6,6 +6,7 @@ import signal
 import socket
 import ssl
 import time
+from dataclasses import replace
 from pathlib import Path
 
 import psutil
@@ -13,12 +14,13 @@ import pytest
 
 from dbdyno.errors import RunFailed, UserError
 from dbdyno.hosts.certificates import Certificates
-from dbdyno.hosts.elsewhere import Elsewhere, assign, described, hosted
+from dbdyno.hosts.elsewhere import Elsewhere, KeptElsewhere, assign, described, hosted
 from dbdyno.hosts.observer import HostsObserver
 from dbdyno.leftovers.processes import start_time
 from dbdyno.results.observations import read_observations
 from dbdyno.systems.base import Launch
 from helpers import need, system, wait_until
+from systems.load import execute
 
 pytestmark = pytest.mark.systems
 
@@ -67,6 +69,13 @@ def start(crew, guard, tmp_path):
         moved.stop()
 
 
+def keeper_of(crew) -> psutil.Process:
+    """Return the process that keeps the only system of the server host."""
+    agent = psutil.Process(crew.agent.process.pid)
+    (keeper,) = [child for child in agent.children(recursive=True) if "dbdyno.hosts.keeper" in child.cmdline()]
+    return keeper
+
+
 def left_of(tmp_path: Path) -> list[str]:
     """Return the journals on the server host: what a run still has there."""
     return [path.name for path in (tmp_path / "s1").glob("*.journal")]
@@ -91,6 +100,53 @@ def test_a_server_is_started_for_other_hosts_and_nothing_stays(name, start, tmp_
     moved.stop()
     assert start_time(pid) is None and not directory.exists()
     assert wait_until(lambda: not left_of(tmp_path))
+
+
+def kept_by(moved) -> tuple[KeptElsewhere, Path]:
+    """Have a server keep its data, and return that with its directory on the server host."""
+    (pid,) = moved.server_pids().values()
+    kept = moved.keep()
+    assert start_time(pid) is None and moved.server_pids() == {}
+    return kept, kept.path
+
+
+@pytest.mark.parametrize("name", ["redis", "valkey", "mariadb", "postgresql"])
+def test_it_starts_on_copies_of_what_was_kept_there(name, start, tmp_path, monkeypatch):
+    moved = start(name)
+    # Agents have a fake load client; these rows are real.
+    monkeypatch.delenv("DBDYNO_LOAD")
+    assert moved.restorable
+    assert execute(moved, "point-get", ["prepare", "load"]).status == 0
+    kept, directory = kept_by(moved)
+    for cold in (False, True):
+        moved.start(replace(moved._launch, data=directory, cold=cold))
+        assert moved.addresses()[name][0] == ADDRESS
+        assert execute(moved, "point-get", ["run", "verify"]).status == 0
+        moved.stop()
+    assert kept.is_there() and kept.has_room() and directory.is_dir()
+    kept.remove()
+    assert not kept.is_there() and not directory.exists()
+    assert wait_until(lambda: not left_of(tmp_path))
+
+
+def test_a_cache_keeps_nothing_there(start):
+    moved = start("memcached")
+    assert not moved.restorable
+    with pytest.raises(UserError, match="cannot start again from its data"):
+        moved.keep()
+
+
+@pytest.mark.parametrize("who", ["agent", "keeper", "conductor"])
+def test_what_is_kept_goes_with_the_run(who, start, crew, tmp_path):
+    kept, directory = kept_by(start("redis"))
+    if who == "conductor":
+        kept.line._say({})
+    elif who == "agent":
+        crew.agent.process.kill()
+    else:
+        keeper_of(crew).kill()
+    assert wait_until(lambda: not directory.exists())
+    assert wait_until(lambda: not kept.is_there()) and wait_until(lambda: not left_of(tmp_path))
 
 
 @pytest.fixture
@@ -212,9 +268,7 @@ def test_a_conductor_that_is_gone_ends_the_server(start, tmp_path):
 def test_a_keeper_that_is_killed_leaves_nothing(start, crew, tmp_path):
     moved = start("redis")
     (pid,) = moved.server_pids().values()
-    agent = psutil.Process(crew.agent.process.pid)
-    (keeper,) = [child for child in agent.children(recursive=True) if "dbdyno.hosts.keeper" in child.cmdline()]
-    keeper.kill()
+    keeper_of(crew).kill()
     assert wait_until(lambda: start_time(pid) is None)
     assert wait_until(moved.death) == "host s1: the keeper of its servers was killed by SIGKILL"
     assert wait_until(lambda: not left_of(tmp_path))

@@ -3,14 +3,17 @@
 import io
 import json
 import sys
+from pathlib import Path
 
 import pytest
 
 from dbdyno.errors import UserError
 from dbdyno.hosts import keeper as keeper_module
 from dbdyno.hosts.keeper import Keeper, Tails, serve
+from dbdyno.hosts.launch_message import message_of_launch
 from dbdyno.hosts.spec_message import message_of
 from dbdyno.results.observations import LINES
+from dbdyno.systems.base import Launch
 from helpers import need, system
 
 
@@ -19,6 +22,11 @@ def keeper(guard, tmp_path):
     keeper = Keeper("127.0.0.2", guard, tmp_path)
     yield keeper
     keeper.stop()
+
+
+def start_of(**keys):
+    """Return the message of a start."""
+    return message_of_launch(Launch(None, Path(), 1, 100, **keys))
 
 
 def make(text, number=0):
@@ -90,8 +98,7 @@ def test_the_processors_that_the_server_is_pinned_to_are_observed(keeper, tmp_pa
     need("redis")
     message = make("redis")
     keeper.answer(message["call"], message["arguments"])
-    launch = {"server_cpus": cpus, "clients": 1, "rows": 100, "memory_limit_bytes": None, "answer_timeout_s": 30}
-    keeper.answer("start", {"launch": launch})
+    keeper.answer("start", {"launch": start_of(server_cpus=tuple(cpus) if cpus else None)})
     for call in ("observe", "watch", "unwatch"):
         keeper.answer(call, {})
     lines = (tmp_path / "observed-1" / LINES).read_text()

@@ -44,7 +44,6 @@ def refuse(experiment: Experiment, systems: Sequence[SystemSpec], lineup: Lineup
     asked = {
         "profile": bool(experiment.profile),
         "confirm_limit": experiment.confirm_limit,
-        "restart": any(variant.restart is not None for variant in experiment.variants),
         "data_dir": any(variant.data_dir for variant in experiment.variants),
     }
     for key, is_asked in asked.items():

@@ -179,12 +179,12 @@ class _Making:
         states, preparation = self._context.states, self._preparation
         if (kept := states.find(preparation)) is None:
             kept = self._load_and_keep()
-            if not kept.has_room():
+            if not kept.data.has_room():
                 if restart:
                     raise RunFailed("restart: there is no room for a copy of the loaded data; set DBDYNO_DATA_DIR")
                 return self._give_up("there is no room for a copy of the data")
         began = time.time()
-        self.system.start(replace(self._launch, data=kept.path, cold=restart == "cold"))
+        self.system.start(replace(self._launch, data=kept.data.path, cold=restart == "cold"))
         took_s = time.time() - began
         fresh_s = (self._known.start_seconds or 0.0) + (self._known.load_seconds or 0.0)
         if not restart and states.restored(preparation) is None and took_s > fresh_s:

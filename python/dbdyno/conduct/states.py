@@ -1,34 +1,21 @@
 """The start of repetitions: the data loaded once and kept, if copying it is faster than loading it again."""
 
-import shutil
 from dataclasses import dataclass, field
-from pathlib import Path
 
 from dbdyno.experiment.system_spec import bare_name
 from dbdyno.experiment.trials import Preparation
 from dbdyno.experiment.workload_spec import WorkloadSpec
-
-SPARE_ROOM = 1.2
-"""Room for a copy, in sizes of what is copied: trials add to it."""
+from dbdyno.systems.running.kept_data import KeptData
 
 Key = tuple[str, WorkloadSpec]
 
 
 @dataclass(frozen=True)
 class Kept:
-    """A loaded data directory of a system that has stopped; loaded_in: the preparation that loaded it."""
+    """Loaded data of a system that has stopped; loaded_in: the preparation that loaded it."""
 
-    path: Path
+    data: KeptData
     loaded_in: str
-
-    def has_room(self) -> bool:
-        """Return whether a copy of it fits beside it."""
-        size_bytes = sum(file.stat().st_blocks * 512 for file in self.path.rglob("*") if file.is_file())
-        return shutil.disk_usage(self.path).free >= SPARE_ROOM * size_bytes
-
-    def remove(self) -> None:
-        """Remove it."""
-        shutil.rmtree(self.path, ignore_errors=True)
 
 
 @dataclass
@@ -54,20 +41,24 @@ class States:
         self._restored.setdefault((bare_name(preparation.system), preparation.workload), restored)
 
     def find(self, preparation: Preparation) -> Kept | None:
-        """Return what was kept of this configuration for this workload."""
-        return self._kept.get((preparation.system.label, preparation.workload))
+        """Return what was kept of this configuration for this workload; None if it went with its host."""
+        kept = self._kept.get((preparation.system.label, preparation.workload))
+        return kept if kept and kept.data.is_there() else None
 
     def keep(self, preparation: Preparation, kept: Kept) -> None:
-        """Keep it until the run ends."""
-        self._kept[preparation.system.label, preparation.workload] = kept
+        """Keep it until the run ends, in place of what was kept before."""
+        key = preparation.system.label, preparation.workload
+        if lost := self._kept.get(key):
+            lost.data.remove()
+        self._kept[key] = kept
 
     def drop(self, preparation: Preparation) -> None:
         """Remove what was kept of this configuration, which is loaded from now on."""
         key = preparation.system.label, preparation.workload
         self._dropped.add(key)
-        self._kept.pop(key).remove()
+        self._kept.pop(key).data.remove()
 
     def close(self) -> None:
         """Remove all that is kept."""
         while self._kept:
-            self._kept.popitem()[1].remove()
+            self._kept.popitem()[1].data.remove()

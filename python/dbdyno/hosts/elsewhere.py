@@ -17,6 +17,7 @@ from dbdyno.experiment.system_spec import SystemSpec
 from dbdyno.hosts.channel import Lost, Message, connect
 from dbdyno.hosts.clocks import Reading, compare
 from dbdyno.hosts.crew import Crew, Member
+from dbdyno.hosts.launch_message import message_of_launch
 from dbdyno.hosts.line import Line
 from dbdyno.hosts.spec_message import message_of
 from dbdyno.observe.observer import Rows
@@ -26,6 +27,7 @@ from dbdyno.systems.arrangements.galera import Node, Place
 from dbdyno.systems.base import Launch, System
 from dbdyno.systems.probe import Probe
 from dbdyno.systems.running.endpoint import Endpoint
+from dbdyno.systems.running.kept_data import KeptData
 from dbdyno.systems.running.pooler import Pooler
 from dbdyno.systems.running.server import Server
 
@@ -42,6 +44,23 @@ class Post:
     number: int
 
 
+@dataclass(frozen=True)
+class KeptElsewhere(KeptData):
+    """Loaded data on another host. line: to the keeper that holds it, whose guards remove it in the end."""
+
+    line: Line
+
+    def is_there(self) -> bool:
+        return self.line.lost is None
+
+    def has_room(self) -> bool:
+        has_room: bool = self.line.call("has_room")
+        return has_room
+
+    def remove(self) -> None:
+        self.line.close()
+
+
 class Elsewhere(Server):
     """The part that is the same for every kind of system; `assign` mixes it in."""
 
@@ -56,7 +75,7 @@ class Elsewhere(Server):
     def start(self, launch: Launch) -> None:
         if self._line is None or self._state is not None:
             self.reach(launch)
-        self._learn(self.line.call("start", launch=_message_of(launch)))
+        self._learn(self.line.call("start", launch=message_of_launch(launch)))
 
     def reach(self, launch: Launch) -> None:
         """Have a keeper on its host make it, not started yet; raises UserError if that lacks something for it."""
@@ -92,10 +111,11 @@ class Elsewhere(Server):
         """The host it runs on."""
         return self.line.member
 
-    @property
-    def restorable(self) -> bool:
-        # The kept data would have to be copied there.
-        return False
+    def keep(self) -> KeptElsewhere:
+        kept = KeptElsewhere(Path(self.line.call("keep")), self.line)
+        # The next start has a keeper of its own: this one holds the data until the run needs it no more.
+        self._line, self._state = None, None
+        return kept
 
     def restart(self) -> None:
         self._learn(self.line.call("restart"))
@@ -202,17 +222,11 @@ class ElsewherePooler(Elsewhere):
 
     def serve(self, behind: Endpoint, launch: Launch) -> None:
         self.reach(launch)
-        self._learn(self.line.call("serve", behind=asdict(behind), launch=_message_of(launch)))
+        self._learn(self.line.call("serve", behind=asdict(behind), launch=message_of_launch(launch)))
 
     def _learn(self, state: Message) -> None:
         super()._learn(state)
         self.console = Endpoint(**state["console"])
-
-
-def _message_of(launch: Launch) -> Message:
-    """Return what a keeper must know of a start."""
-    limits = {key: getattr(launch, key) for key in ("clients", "rows", "memory_limit_bytes", "answer_timeout_s")}
-    return limits | {"server_cpus": list(launch.server_cpus) if launch.server_cpus else None}
 
 
 def described(

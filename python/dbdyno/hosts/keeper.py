@@ -19,6 +19,7 @@ from typing import Any
 from dbdyno.errors import DbdynoError, UserError
 from dbdyno.experiment.system_spec import SystemSpec
 from dbdyno.hosts.channel import Message
+from dbdyno.hosts.launch_message import launch_of
 from dbdyno.hosts.spec_message import spec_of
 from dbdyno.observe.delay_accounting import account_delays
 from dbdyno.observe.observer import Observed, Observer
@@ -29,6 +30,7 @@ from dbdyno.systems.arrangements.galera import Node, Place, new_place
 from dbdyno.systems.base import Launch
 from dbdyno.systems.running.endpoint import Endpoint
 from dbdyno.systems.running.guard import Guard
+from dbdyno.systems.running.kept_data import KeptData
 from dbdyno.systems.running.pooler import Pooler
 from dbdyno.systems.running.server import Server
 
@@ -51,7 +53,7 @@ class Tails:
 
     def grown(self) -> list[Message]:
         """Return the whole lines that came since the last time."""
-        return [message for path, name in self._names.items() if (message := self._grown(path, name))]
+        return [message for path, name in list(self._names.items()) if (message := self._grown(path, name))]
 
     def _grown(self, path: Path, name: str) -> Message | None:
         try:
@@ -76,6 +78,7 @@ class Keeper:
         self._watching: AbstractContextManager[None] | None = None
         self._observed = 0
         self._pinned: Mapping[str, Sequence[int]] = {}
+        self._kept: KeptData | None = None
         self.tails = Tails()
 
     @property
@@ -102,6 +105,8 @@ class Keeper:
             "kill": lambda: self._moved(self.system.kill),
             "start_again": lambda: self._moved(self.system.start_again),
             "repair": self._repair,
+            "keep": self._keep,
+            "has_room": self._has_room,
             "data_bytes": self._data_bytes,
             "observe": self._observe,
             "watch": self._watch,
@@ -114,6 +119,18 @@ class Keeper:
 
     def _repair(self) -> str | None:
         return self.system.repair()
+
+    def _keep(self) -> str:
+        """Stop the system and return where its data lies on this host, which the guards remove in the end."""
+        if not self.system.restorable:
+            raise UserError(f"{self.system.spec.label}: it cannot start again from its data")
+        self._kept = self.system.keep()
+        return str(self._kept.path)
+
+    def _has_room(self) -> bool:
+        if self._kept is None:
+            raise UserError("nothing was kept")
+        return self._kept.has_room()
 
     def _data_bytes(self) -> int | None:
         return self.system.data_bytes()
@@ -150,9 +167,7 @@ class Keeper:
     def _launch(self, launch: Message) -> Launch:
         cpus = launch["server_cpus"]
         self._pinned = {"server": cpus} if cpus else {}
-        limits = {key: launch[key] for key in ("clients", "rows", "memory_limit_bytes", "answer_timeout_s")}
-        pinned = tuple(cpus) if cpus else None
-        return Launch(self._guard, self._folder, server_cpus=pinned, address=self._address, **limits)
+        return launch_of(launch, self._guard, self._folder, self._address)
 
     def _state(self) -> Message:
         """Return what the conductor must know of the running system; its password travels no other way."""

@@ -22,6 +22,7 @@ from dbdyno.systems.errand import Errand
 from dbdyno.systems.live_settings import LiveSetting
 from dbdyno.systems.probe import Probe
 from dbdyno.systems.running.guard import Guard
+from dbdyno.systems.running.kept_data import KeptData
 from dbdyno.systems.settings import PRIVATE, refuse_own
 from dbdyno.systems.space import Space, Storage
 from dbdyno.systems.witness import Versions, Witness
@@ -320,8 +321,8 @@ class System(ABC):
         """Return whether `keep` is possible: all that was loaded is in files, and these are dbdyno's own."""
         return self.can_keep
 
-    def keep(self) -> Path:
-        """Stop it in good order and return its data directory, for the caller to remove; only if `restorable`.
+    def keep(self) -> KeptData:
+        """Stop it in good order and return its data, for the caller to remove; only if `restorable`.
 
         Raises RunFailed if it does not stop in good order.
         """

@@ -68,7 +68,7 @@ def test_of_what_was_loaded_the_store_is_kept_and_the_cache_begins_empty(launch)
         first.start(launch)
         for part in (first.cache, first.store):
             part._client().set("a", "1")
-        kept = first.keep()
+        kept = first.keep().path
         assert first.server_pids() == {}
         second.start(replace(launch, data=kept))
         assert (second.cache._client().get("a"), second.store._client().get("a")) == (None, "1")

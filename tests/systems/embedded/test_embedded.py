@@ -62,7 +62,7 @@ def test_its_files_are_kept_and_started_from_again(launch):
     first, second = system("sqlite"), system("sqlite")
     first.start(launch)
     (first.path / "dbdyno.sqlite").write_text("rows")
-    kept = first.keep()
+    kept = first.keep().path
     first.stop()
     second.start(replace(launch, data=kept))
     try:

@@ -64,7 +64,7 @@ def test_files_made_with_other_buckets_than_are_given_are_an_error_with_both(lau
     first.start(launch)
     outcome = execute(first, "point-get", ["prepare", "load"])
     buckets = int(outcome.of("hello")[0]["store"]["settings"]["buckets"])
-    kept = first.keep()
+    kept = first.keep().path
     try:
         second.start(replace(launch, data=kept))
         (last,) = execute(second, "point-get", ["run"]).of("end")

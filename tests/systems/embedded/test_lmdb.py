@@ -37,7 +37,7 @@ def test_a_map_that_it_makes_larger_than_it_was_given_is_an_error_with_both(laun
     first, second = system("lmdb"), system("lmdb?map_size_bytes=65536")
     first.start(launch)
     assert execute(first, "point-get", ["prepare", "load"], rows=1000).status == 0
-    kept = first.keep()
+    kept = first.keep().path
     try:
         second.start(replace(launch, data=kept))
         (last,) = execute(second, "point-get", ["run"], rows=1000).of("end")

@@ -72,7 +72,7 @@ def test_settings_reach_sqlite_and_what_was_loaded_is_started_from_again(launch)
         }
         assert first.servers()[0]["not_readable"] == ["journal_mode", "synchronous"]
         assert execute(first, "point-get", ["prepare", "load"]).status == 0
-        kept = first.keep()
+        kept = first.keep().path
         assert not list(kept.glob("*-wal"))
         second.start(replace(launch, data=kept))
         done = execute(second, "point-get", ["run", "verify", "cleanup"])

@@ -209,7 +209,7 @@ def test_what_was_loaded_is_kept_and_started_from_again(launch):
             cursor.execute("INSERT INTO t VALUES (1), (2)")
             connection.commit()
         pid = first.server_pids()["mariadb"]
-        kept = first.keep()
+        kept = first.keep().path
         assert first.server_pids() == {} and not os.path.exists(f"/proc/{pid}")
         for _ in range(2):
             second.start(replace(launch, data=kept))

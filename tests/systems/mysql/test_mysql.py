@@ -67,7 +67,7 @@ def test_what_was_loaded_is_kept_and_started_from_again(name, launch):
     try:
         first.start(launch)
         assert execute(first, "point-get", ["prepare", "load"]).status == 0
-        kept = first.keep()
+        kept = first.keep().path
         assert first.server_pids() == {}
         for _ in range(2):
             second.start(replace(launch, data=kept))

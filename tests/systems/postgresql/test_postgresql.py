@@ -178,7 +178,7 @@ def test_it_starts_on_what_was_kept_with_another_password(started, launch):
     first = started("postgresql")
     assert first.restorable and not system("postgresql?log_directory=/x").restorable
     assert execute(first, "point-get", ["prepare", "load"]).status == 0
-    kept = first.keep()
+    kept = first.keep().path
     second = system("postgresql")
     try:
         second.start(replace(launch, data=kept))

@@ -186,7 +186,7 @@ def test_what_was_loaded_is_kept_and_started_from_again(launch, settings):
         first.start(launch)
         with first._client() as client:
             client.set("a", "1")
-        kept = first.keep()
+        kept = first.keep().path
         second.start(replace(launch, data=kept))
         with second._client() as client:
             assert client.get("a") == "1"

@@ -10,13 +10,13 @@ from typing import ClassVar
 from dbdyno.conduct.context import Context
 from dbdyno.conduct.listener import Outcome
 from dbdyno.conduct.loading import Loaded, load_rows, loading_clients
-from dbdyno.conduct.states import SPARE_ROOM
 from dbdyno.conduct.trial import Prepared
 from dbdyno.errors import UserError
 from dbdyno.experiment.model import Experiment
 from dbdyno.experiment.trials import Preparation, Trial
 from dbdyno.experiment.workload_spec import WorkloadSpec
 from dbdyno.systems.base import System
+from dbdyno.systems.running.kept_data import SPARE_ROOM
 from dbdyno.systems.running.volume import Volume
 from dbdyno.systems.space import Space
 

@@ -13,6 +13,7 @@ from dbdyno.systems.base import Durability, Launch, NamedProcess, System
 from dbdyno.systems.memcached.memcached import MemcachedServer
 from dbdyno.systems.probe import Probe
 from dbdyno.systems.redis.redis import RedisServer
+from dbdyno.systems.running.kept_data import KeptData
 from dbdyno.systems.space import Space
 
 if TYPE_CHECKING:
@@ -70,7 +71,7 @@ class Fronted(System):
     def restorable(self) -> bool:
         return self.store.restorable and not self.spec.attached
 
-    def keep(self) -> Path:
+    def keep(self) -> KeptData:
         # A cache begins empty, so there is nothing of it to keep.
         for cache in self.caches:
             cache.stop()

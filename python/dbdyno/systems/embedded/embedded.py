@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any, ClassVar, TypeAlias
 from dbdyno.errors import UserError, did_you_mean
 from dbdyno.experiment.system_spec import SystemSpec
 from dbdyno.systems.base import Launch, System
+from dbdyno.systems.running.kept_data import KeptData
 from dbdyno.systems.running.process import PrivateDirectory
 
 if TYPE_CHECKING:
@@ -60,9 +61,9 @@ class Embedded(System):
             self._directory = None
         self._library = _NOT_LOADED
 
-    def keep(self) -> Path:
+    def keep(self) -> KeptData:
         path, self._directory = self.path, None
-        return path
+        return KeptData(path)
 
     def cache_state(self, restored: bool) -> str | None:
         # Every trial opens it anew, in another process than the one that loaded it.

@@ -18,6 +18,7 @@ from dbdyno.systems.packages.catalogue import PACKAGES
 from dbdyno.systems.postgresql.postgresql import PostgreSQL
 from dbdyno.systems.probe import Probe
 from dbdyno.systems.running.endpoint import Endpoint
+from dbdyno.systems.running.kept_data import KeptData
 from dbdyno.systems.running.process import PrivateDirectory, ServerProcess
 from dbdyno.systems.space import Storage
 
@@ -115,10 +116,10 @@ class FerretDB(MongoServer):
     def restorable(self) -> bool:
         return super().restorable and self._postgresql is None
 
-    def keep(self) -> Path:
+    def keep(self) -> KeptData:
         kept = super().keep()
         # Made anew by the next server; a copy of it would be in its way.
-        (kept / "s.sock").unlink(missing_ok=True)
+        (kept.path / "s.sock").unlink(missing_ok=True)
         return kept
 
     def server_pids(self) -> dict[str, int]:

@@ -5,7 +5,6 @@ from __future__ import annotations
 import re
 from collections.abc import Mapping
 from dataclasses import replace
-from pathlib import Path
 from typing import TYPE_CHECKING, Any, ClassVar
 
 from dbdyno.errors import UserError
@@ -39,6 +38,7 @@ from dbdyno.systems.running.endpoint import (
     endpoint_of,
     refuse_server_settings,
 )
+from dbdyno.systems.running.kept_data import KeptData
 from dbdyno.systems.running.password import random_password
 from dbdyno.systems.running.process import PrivateDirectory, ServerProcess, find_program, run_to_end
 from dbdyno.systems.running.server import Server
@@ -250,7 +250,7 @@ class Redis(RedisServer):
         written = needed.memory_bytes if self.spec.settings.get("appendonly") == "yes" else 0
         return needed + Space(disk_bytes=written)
 
-    def keep(self) -> Path:
+    def keep(self) -> KeptData:
         with self.asking():
             # A server without save points writes nothing down when it ends.
             self._client().config_set("save", "3600 1")

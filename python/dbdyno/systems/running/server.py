@@ -18,6 +18,7 @@ from dbdyno.systems.builds.layout import CONFIG
 from dbdyno.systems.packages.cache import Installation, installed
 from dbdyno.systems.packages.catalogue import PACKAGES
 from dbdyno.systems.running.endpoint import Endpoint
+from dbdyno.systems.running.kept_data import KeptData
 from dbdyno.systems.running.ports import free_port
 from dbdyno.systems.running.process import PrivateDirectory, ServerProcess, find_program
 
@@ -201,10 +202,10 @@ class Server(System):
         """Return whether it is ready, which its start waits for."""
         raise NotImplementedError(f"{self.name} is not started again")
 
-    def keep(self) -> Path:
+    def keep(self) -> KeptData:
         self.process.stop_in_order()
         directory, self._server, self._directory = self.directory, None, None
-        return directory.path
+        return KeptData(directory.path)
 
     def started_with(self) -> dict[str, list[str]]:
         if not self._server:
