@@ -158,12 +158,11 @@ def test_a_host_that_fails_is_named_and_nothing_is_merged(run):
         ({"hosts": WITH_SERVER, "system": "handlersocket"}, "is started on this host only"),
         ({"hosts": WITH_SERVER, "system": "redis?connect=socket"}, "reach no Unix socket: leave connect out"),
         ({"hosts": WITH_SERVER, "system": "redis?tls=on"}, "certificate is for one host: leave tls out"),
-        ({"hosts": WITH_SERVER, "system": "redis", "profile": True}, "profile: works on one host only"),
         (
             {"hosts": WITH_SERVER, "system": "mariadb", "events": [{"at": 4, "action": "backup"}], "seconds": 19},
             "'backup' works on one",
         ),
-        ({"system": "redis://10.0.0.1:6379", "profile": True}, "profile: works on one host only"),
+        ({"system": "redis://10.0.0.1:6379", "profile": True}, r"stacks are recorded on server hosts; name one"),
         ({"system": "redis://10.0.0.1:6379", "confirm_limit": True}, "confirm_limit: works on one host only"),
         ({"system": "cache-aside(memcached, mysql://root@10.0.0.1/test)"}, "give the URL of a server"),
     ],
@@ -192,7 +191,7 @@ def test_a_store_that_all_hosts_reach_is_not_refused():
         },
         {"hosts": WITH_SERVER, "system": "cache-aside(memcached, mysql://root@10.0.0.1/test)"},
         {"system": "redis", "profile": True},
-        {"hosts": WITH_SERVER, "system": "redis", "restart": "cold"},
+        {"hosts": WITH_SERVER, "system": "redis", "profile": True, "restart": "cold"},
     ):
         asked = experiment(**keys).experiment
         refuse(asked, asked.system, build_lineup(asked, asked.system))

@@ -11,6 +11,7 @@ from dbdyno.conduct import profile as profiling
 from dbdyno.conduct.preparation import describe_system
 from dbdyno.conduct.trial import Prepared, run_trial
 from dbdyno.experiment.trials import expand
+from dbdyno.observe.stacks import window
 from dbdyno.observe.stacks.counters import EVENTS
 from dbdyno.observe.stacks.fold import Folded
 from dbdyno.observe.stacks.permission import OFF_CPU, ON_CPU
@@ -67,9 +68,9 @@ class Nothing:
 @pytest.fixture
 def blind(monkeypatch):
     """Have nothing recorded, on any host."""
-    monkeypatch.setattr(profiling, "not_seen", dict)
-    monkeypatch.setattr(profiling, "Recording", Nothing)
-    monkeypatch.setattr(profiling, "Counting", Nothing)
+    monkeypatch.setattr(window, "not_seen", dict)
+    monkeypatch.setattr(window, "Recording", Nothing)
+    monkeypatch.setattr(window, "Counting", Nothing)
 
 
 def test_server_and_client_are_seen_at_work(profiled):
@@ -106,7 +107,7 @@ def test_events_of_the_processor_are_told_for_a_transaction(profiled, blind):
 
 
 def test_what_is_not_permitted_is_said_and_nothing_fails(profiled, monkeypatch):
-    monkeypatch.setattr(profiling, "not_seen", lambda: dict.fromkeys((ON_CPU, OFF_CPU), "no perf"))
+    monkeypatch.setattr(window, "not_seen", lambda: dict.fromkeys((ON_CPU, OFF_CPU), "no perf"))
     outcome, folder, document = profiled()
     assert outcome.right and document["stacks"] == {}
     assert document["not_seen"] == [{"what": what, "reason": "no perf"} for what in (ON_CPU, OFF_CPU)]

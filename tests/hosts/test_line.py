@@ -1,6 +1,7 @@
 """The conductor's connection to a keeper."""
 
 import ssl
+from concurrent.futures import ThreadPoolExecutor
 
 import pytest
 
@@ -30,6 +31,16 @@ def test_calls_are_answered_and_refusals_are_those_of_the_keeper(line):
     with pytest.raises(UserError, match="there is no call 'sing'"):
         line.call("sing")
     assert not line.waits and line.lost is None
+
+
+def test_threads_that_call_at_once_get_their_own_answers(line):
+    def key_of_answer(number):
+        if number % 2:
+            return "address" in line.call("find_place")
+        return "missing" in line.call("describe", systems=[], memory_limit_bytes=None)
+
+    with ThreadPoolExecutor(8) as threads:
+        assert all(threads.map(key_of_answer, range(80)))
 
 
 def test_a_line_that_was_closed_answers_no_more(line):

@@ -1,12 +1,14 @@
-"""Servers on server hosts restart and keep their data as on one host, in network namespaces."""
+"""Servers on server hosts restart, keep their data and show their stacks as on one host, in network namespaces."""
 
 import json
+import os
 import signal
 
 import pytest
 
+from dbdyno.results.profile import read_profile
 from dbdyno.results.read import read_trial
-from helpers import need, wait_until
+from helpers import need, need_stacks, wait_until
 from hosts.namespaces import need_namespaces
 from hosts.stage import Stage
 
@@ -74,3 +76,39 @@ def test_kept_data_goes_with_a_run_that_is_ended(stage, how):
     stage.wait_for(stage.is_clean)
 
 
+def test_stacks_are_recorded_on_the_server_host(stage):
+    need("redis")
+    need_stacks()
+    stage.run("point-get", "--clients", "4", "--seconds", "2", "--profile", "--system", "redis")
+    (folder,) = stage.trials()
+    profile = read_profile(folder / "profile")
+    assert profile["not_seen"] == [] and profile["transactions_per_s"] > 0
+    assert set(profile["stacks"]) == {"server-on-cpu", "server-off-cpu"} and set(profile["counters"]) == {"server"}
+    lines = (folder / "profile" / "server-on-cpu.folded").read_text().splitlines()
+    assert profile["stacks"]["server-on-cpu"]["samples"] > 0 and any(line.startswith("redis") for line in lines)
+    assert (folder / "profile" / "server-on-cpu.svg").exists()
+    began = read_trial(folder).recorded.run_began_unix_s
+    assert began < profile["begun_unix_s"]
+    assert wait_until(stage.is_clean)
+
+
+def test_a_stall_is_recorded_on_the_server_host(stage):
+    need("redis")
+    need_stacks()
+    options = ["--warmup", "0", "--seconds", "20", "--profile", "on-stall", "--system", "redis"]
+    running = stage.start("point-get", "--clients", "4", *options)
+    stage.wait_for(lambda: seconds(stage) > 7)
+    (folder,) = stage.trials()
+    (pid,) = json.loads((folder / "trial.json").read_text())["server_pids"].values()
+    os.kill(pid, signal.SIGSTOP)
+    try:
+        stage.wait_for(lambda: any("perf record" in command for command in stage.running_on("s1")))
+    finally:
+        os.kill(pid, signal.SIGCONT)
+    said = running.communicate()[0].decode()
+    assert running.returncode == 0, said
+    profile = read_profile(folder / "profile")
+    assert profile["when"] == "on-stall" and profile["reason"] and not profile["not_seen"]
+    assert set(profile["stacks"]) == {"server-on-cpu", "server-off-cpu"}
+    assert read_trial(folder).facts.profiled_seconds
+    assert wait_until(stage.is_clean)

@@ -2,9 +2,10 @@
 
 from collections import Counter
 
-from dbdyno.conduct.profile import _write, not_recorded
+from dbdyno.conduct.profile import not_recorded
 from dbdyno.observe.stacks.fold import Folded
 from dbdyno.observe.stacks.permission import ON_CPU
+from dbdyno.observe.stacks.window import _write
 from dbdyno.results.profile import NotRecordedStated, StacksStated, is_profiled, read_profile
 from dbdyno.results.write import write_profile
 

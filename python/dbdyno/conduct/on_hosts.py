@@ -2,11 +2,10 @@
 
 from collections.abc import Callable, Iterable, Sequence
 from contextlib import nullcontext
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from pathlib import Path
 
 from dbdyno.conduct.context import Context
-from dbdyno.conduct.events import Events
 from dbdyno.conduct.host_facts import Seen, describe_client, describe_host, describe_link
 from dbdyno.conduct.lineup import Lineup
 from dbdyno.conduct.load_client import Summary, Supervision, execute, why_it_failed
@@ -42,13 +41,14 @@ def refuse(experiment: Experiment, systems: Sequence[SystemSpec], lineup: Lineup
     if experiment.hosts is None:
         return
     asked = {
-        "profile": bool(experiment.profile),
         "confirm_limit": experiment.confirm_limit,
         "data_dir": any(variant.data_dir for variant in experiment.variants),
     }
     for key, is_asked in asked.items():
         if is_asked:
             raise UserError(f"{key}: works on one host only; leave {key} out, or hosts")
+    if experiment.profile and not experiment.hosts.server:
+        raise UserError("profile: stacks are recorded on server hosts; name one (hosts.server), or leave profile out")
     if experiment.hosts.server:
         _refuse_actions(experiment)
     for spec in systems:
@@ -129,25 +129,35 @@ def _is_elsewhere(spec: SystemSpec) -> bool:
     return spec.url is not None or bool(spec.parts and all(map(_is_elsewhere, spec.parts)))
 
 
-def execute_on_hosts(
-    context: Context,
-    plan: Plan,
-    secrets: list[str],
-    folder: Path,
-    events: Events,
-    observer: Observer | HostsObserver | None,
-) -> tuple[Summary, list[HostStated]]:
-    """Have the run's hosts execute a trial's plan, and record it in `folder` as one load client would have.
+@dataclass(frozen=True)
+class Load:
+    """A plan for all client hosts of a run.
 
-    events: of the trial, with its system.
+    folder: for the records. system: the one under load. death: says how a server of it ended, or None.
+    record_came: takes each second of all hosts together, and the begin and end of the run.
+    """
+
+    plan: Plan
+    secrets: list[str]
+    folder: Path
+    system: System
+    death: Callable[[], str | None]
+    record_came: Callable[[Record], None]
+
+
+def execute_on_hosts(
+    context: Context, load: Load, observer: Observer | HostsObserver | None = None
+) -> tuple[Summary, list[HostStated]]:
+    """Have the run's hosts execute a plan, and record it as one load client would have.
+
     Returns what is known of its records, and what `trial.json` says of each host.
     Raises RunFailed if too few hosts are there.
     """
-    crew = context.crew
+    crew, plan, folder = context.crew, load.plan, load.folder
     assert crew is not None, "the experiment has hosts"
     write_object(folder / "plan.json", plan.document())
     (folder / "load.log").touch()
-    servers = [_ServerHost(server) for server in hosted(events.system)]
+    servers = [_ServerHost(server) for server in hosted(load.system)]
     with context.interrupts.noted():
         members = {member.name: member for member in crew.ready(lambda: context.interrupts.requested)}
         cuts = slices(plan.clients, list(members))
@@ -158,12 +168,12 @@ def execute_on_hosts(
             Part(members[cut.host], cut, in_slice(plan, cut.first, cut.count).document(), folder / HOSTS / cut.host)
             for cut in cuts
         ]
-        live = _Live(parts, context.listener.record_came, events.record_came, folder)
+        live = _Live(parts, load.record_came, folder)
         patience_s = plan.warmup_s + plan.duration_s + 2 * plan.operation_timeout_s + GRACE_S
         seen = _Observed(folder)
         peers = {server.member.name: (server.member.host, server.member.port) for server in servers}
         watch = Watch(
-            events.death,
+            load.death,
             lambda: context.interrupts.requested,
             live.take,
             patience_s,
@@ -171,13 +181,13 @@ def execute_on_hosts(
             peers,
         )
         with observer.watching(None, False) if observer else nullcontext():
-            ended = run_parts(parts, secrets, f"{plan.run_id}-{folder.name}", crew.context, watch)
+            ended = run_parts(parts, load.secrets, f"{plan.run_id}-{folder.name}", crew.context, watch)
         live.close()
         seen.close()
     crew.lost |= {part.name for part in parts if part.lost}
     summary = Summary(given_up=ended.given_up)
     if not summary.given_up:
-        summary = _merge(context.supervision(events.death), plan, secrets, folder, parts)
+        summary = _merge(context.supervision(load.death), plan, load.secrets, folder, parts)
     described = [
         describe_client(part, ended.start_unix_s, seen.of(part.name, live, peers), context.links) for part in parts
     ]
@@ -214,12 +224,13 @@ class _Live:
     warm-up, and in how many seconds.
     """
 
-    def __init__(
-        self, parts: Sequence[Part], on_second: Callable[[Record], None], on_run: Callable[[Record], None], folder: Path
-    ) -> None:
-        """Take the parts of the trial. on_run: takes when a host's run begins, and when that of the last one ends."""
+    def __init__(self, parts: Sequence[Part], record_came: Callable[[Record], None], folder: Path) -> None:
+        """Take the parts of the trial.
+
+        record_came: takes the seconds, when a host's run begins, and when that of the last one ends.
+        """
         self._parts = {part.name: part for part in parts}
-        self._on_second, self._on_run, self._folder = on_second, on_run, folder
+        self._record_came, self._folder = record_came, folder
         self._ended: set[str] = set()
         self._seconds: dict[int, list[IntervalRecord]] = {}
         self._files: dict[str, Lines] = {}
@@ -245,14 +256,14 @@ class _Live:
         of_second = self._seconds.setdefault(record["second"], [])
         of_second.append(record)
         if len(of_second) == len(self._parts):
-            self._on_second(merge_intervals(self._seconds.pop(record["second"])))
+            self._record_came(merge_intervals(self._seconds.pop(record["second"])))
 
     def _take_phase(self, host: str, record: PhaseRecord) -> None:
         if record["state"] == "end":
             self._ended.add(host)
         if record["state"] != "end" or len(self._ended) == len(self._parts):
             in_our_time: PhaseRecord = {**record, "at_unix_s": record["at_unix_s"] - self._parts[host].offset_s}
-            self._on_run(in_our_time)
+            self._record_came(in_our_time)
 
     def close(self) -> None:
         """Close the files."""

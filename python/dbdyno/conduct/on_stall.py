@@ -3,17 +3,15 @@
 Recording costs what it records about, so the seconds in which it runs are marked, and no figure has them.
 """
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
 from statistics import median
 
 from dbdyno.conduct.context import Context
-from dbdyno.conduct.profile import WINDOW_S, Window, not_recorded
-from dbdyno.conduct.server_processes import server_processes
+from dbdyno.conduct.profile import WINDOW_S, AnyWindow, not_recorded, open_window, per_transaction
 from dbdyno.contract import IntervalRecord, Record
 from dbdyno.experiment.model import LEAST_BEFORE_STALL_S, ON_STALL, STALL_S
-from dbdyno.observe.stacks.permission import OFF_CPU, ON_CPU, not_seen
 from dbdyno.results.json_types import ProfiledStated
 from dbdyno.results.model import WHOLE_SECOND
 from dbdyno.results.profile import ProfileStated
@@ -67,9 +65,9 @@ def _p99_ns(record: IntervalRecord) -> float | None:
 class StallProfile:
     """Records stacks from the first stall of a trial on, for some seconds, and keeps which seconds these were."""
 
-    def __init__(self, window: Window, missing: Mapping[str, str]) -> None:
-        """Take what records; missing: what cannot be recorded, on-CPU or off-CPU stacks, and why."""
-        self._window, self._missing = window, dict(missing)
+    def __init__(self, window: AnyWindow) -> None:
+        """Take what records."""
+        self._window = window
         self._watch = StallWatch()
         self._seconds: list[int] = []
         self._reason: str | None = None
@@ -80,7 +78,7 @@ class StallProfile:
         """Take a record of the load client, as it comes."""
         if record["record"] == "hello":
             self._window.add_client(record["pid"])
-        elif record["record"] == "interval" and len(self._missing) < len((ON_CPU, OFF_CPU)):
+        elif record["record"] == "interval" and not self._window.is_blind:
             self._interval(record)
 
     def _interval(self, record: IntervalRecord) -> None:
@@ -100,8 +98,8 @@ class StallProfile:
     def write(self, folder: Path) -> None:
         """Write what was recorded into `folder`, which is made; raises OSError if the disk is full."""
         folder.mkdir()
-        stacks, failed = self._window.write(folder, set(self._missing))
-        missing = self._missing | failed
+        stacks, failed = self._window.write(folder)
+        missing = self._window.missing | failed
         per_s = self._transactions / self._lasted_s if self._lasted_s else None
         stated: ProfileStated = {
             "when": ON_STALL,
@@ -110,7 +108,7 @@ class StallProfile:
             "begun_unix_s": self._window.begun_unix_s,
             "transactions_per_s": per_s,
             "stacks": stacks,
-            "counters": self._window.counters(per_s),
+            "counters": per_transaction(self._window.events_per_s(), per_s),
             "not_seen": not_recorded(missing),
         }
         write_profile(folder, stated)
@@ -122,5 +120,5 @@ def profile_of_stall(context: Context, system: System) -> Iterator[StallProfile 
     if context.experiment.profile != ON_STALL:
         yield None
         return
-    with context.guard.scratch() as scratch, Window(context.guard, server_processes(system), scratch) as window:
-        yield StallProfile(window, not_seen())
+    with context.guard.scratch() as scratch, open_window(context, system, scratch) as window:
+        yield StallProfile(window)

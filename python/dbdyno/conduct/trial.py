@@ -15,12 +15,11 @@ from dbdyno.conduct.events import Events
 from dbdyno.conduct.listener import Outcome
 from dbdyno.conduct.load_client import Summary, execute, why_it_failed
 from dbdyno.conduct.observing import AnyObserver, end_observing, observer_of
-from dbdyno.conduct.on_hosts import execute_on_hosts
+from dbdyno.conduct.on_hosts import Load, execute_on_hosts
 from dbdyno.conduct.on_stall import StallProfile, profile_of_stall
 from dbdyno.conduct.plan import Plan, make_trial_plan, plan_groups, store_of
 from dbdyno.conduct.profile import profile
 from dbdyno.conduct.refused_clients import with_setting
-from dbdyno.conduct.server_processes import server_processes
 from dbdyno.contract import GroupDocument, Record
 from dbdyno.errors import BuildReplaced, RunFailed, UserError
 from dbdyno.experiment.groups import Group
@@ -117,7 +116,7 @@ def _run_trial(context: Context, prepared: Prepared, trial: Trial, stall: StallP
     if stall:
         stall.write(folder / "profile")
     elif context.experiment.profile and state == "complete":
-        profile(context, plan, secrets, server_processes(prepared.system), folder / "profile")
+        profile(context, plan, secrets, prepared.system, folder / "profile")
     completed, seconds, even = _measured(summary, folder, facts)
     replaced = replaced or prepared.system.replaced() is not None
     outcome = Outcome(trial, state, reason, completed, seconds, summary.errors, even, _stalls(folder), replaced)
@@ -137,9 +136,6 @@ def _execute(
     stall: StallProfile | None,
 ) -> tuple[Summary, list[HostStated] | None]:
     """Run a trial's load on this host, or on those of the experiment; returns what `trial.json` says of these too."""
-    if context.crew:
-        return execute_on_hosts(context, plan, secrets, folder, events, observer)
-    supervision = context.supervision(events.death)
 
     def record_came(record: Record) -> None:
         events.record_came(record)
@@ -147,7 +143,10 @@ def _execute(
         if stall:
             stall.record_came(record)
 
-    return execute(plan, secrets, folder, supervision, record_came, observer), None
+    if context.crew:
+        load = Load(plan, secrets, folder, events.system, events.death, record_came)
+        return execute_on_hosts(context, load, observer)
+    return execute(plan, secrets, folder, context.supervision(events.death), record_came, observer), None
 
 
 def take_library(system: System, summary: Summary, folder: Path) -> list[ServerStated] | None:

@@ -16,14 +16,16 @@ from pathlib import Path
 from threading import Event, Lock, Thread
 from typing import Any
 
-from dbdyno.errors import DbdynoError, UserError
+from dbdyno.errors import DbdynoError, RunFailed, UserError
 from dbdyno.experiment.system_spec import SystemSpec
 from dbdyno.hosts.channel import Message
 from dbdyno.hosts.launch_message import launch_of
+from dbdyno.hosts.recorder import Recorder
 from dbdyno.hosts.spec_message import spec_of
 from dbdyno.observe.delay_accounting import account_delays
 from dbdyno.observe.observer import Observed, Observer
 from dbdyno.observe.room import free_room
+from dbdyno.observe.stacks.permission import not_seen
 from dbdyno.results.observations import LINES
 from dbdyno.systems import build, missing
 from dbdyno.systems.arrangements.galera import Node, Place, new_place
@@ -79,6 +81,7 @@ class Keeper:
         self._observed = 0
         self._pinned: Mapping[str, Sequence[int]] = {}
         self._kept: KeptData | None = None
+        self._recorder: Recorder | None = None
         self.tails = Tails()
 
     @property
@@ -111,6 +114,12 @@ class Keeper:
             "observe": self._observe,
             "watch": self._watch,
             "unwatch": self._unwatch,
+            "stacks_not_seen": not_seen,
+            "record_stacks": self._record_stacks,
+            "stacks_are_over": self._stacks_are_over,
+            "end_stacks": self._end_stacks,
+            "read_stack": self._read_stack,
+            "close_stacks": self._close_stacks,
             "stop": self.stop,
         }
         if call not in calls:
@@ -209,8 +218,37 @@ class Keeper:
         observer = self._observer
         return {"not_seen": observer.not_seen, "cpu_s": observer.cpu_s} if observer else {"not_seen": {}, "cpu_s": 0.0}
 
+    def _record_stacks(self, name: str, seconds: float) -> None:
+        """Begin to record the stacks of the server under a name."""
+        self._close_stacks()
+        pid = next(iter(self.system.server_pids().values()), None)
+        if pid is None:
+            raise RunFailed("the server does not run, so its stacks are not recorded")
+        self._recorder = Recorder(self._guard, {name: pid}, seconds)
+
+    @property
+    def _recording(self) -> Recorder:
+        if self._recorder is None:
+            raise UserError("no stacks are recorded")
+        return self._recorder
+
+    def _stacks_are_over(self) -> bool:
+        return self._recording.is_over
+
+    def _end_stacks(self) -> Message:
+        return self._recording.end()
+
+    def _read_stack(self, stack: str, begin: int) -> str:
+        return self._recording.read(stack, begin)
+
+    def _close_stacks(self) -> None:
+        if self._recorder:
+            self._recorder.close()
+            self._recorder = None
+
     def stop(self) -> None:
         """Stop the system and remove what was made for it; may be called twice."""
+        self._close_stacks()
         self._unwatch()
         self._observer = None
         if self._system:

@@ -4,7 +4,7 @@ import asyncio
 import ssl
 from collections.abc import Callable
 from queue import Empty, SimpleQueue
-from threading import Thread
+from threading import Lock, Thread
 from typing import Any
 
 from dbdyno.errors import RunFailed, UserError
@@ -31,6 +31,7 @@ class Line:
         # Queues of this kind may be waited for while a signal comes.
         self._answers: SimpleQueue[Message] = SimpleQueue()
         self.waits = False
+        self._turn = Lock()
         self._loop = asyncio.new_event_loop()
         self._calls: asyncio.Queue[Message] = asyncio.Queue()
         self._thread = Thread(target=self._run, args=(context,), name=f"line-{member.name}", daemon=True)
@@ -38,10 +39,14 @@ class Line:
         self._answer()
 
     def call(self, verb: str, **arguments: Any) -> Any:
-        """Return the keeper's answer; raises UserError or RunFailed as it did, RunFailed if the host is gone."""
-        self.waits = True
-        self._say({"call": verb, "arguments": arguments})
-        return self._answer()
+        """Return the keeper's answer; raises UserError or RunFailed as it did, RunFailed if the host is gone.
+
+        Threads take turns: answers come in the order of the calls.
+        """
+        with self._turn:
+            self.waits = True
+            self._say({"call": verb, "arguments": arguments})
+            return self._answer()
 
     def close(self) -> None:
         """Have the keeper end, and wait for that; if a call was interrupted, the agent ends it without waiting."""
