@@ -116,6 +116,7 @@ class PlanDocument(TypedDict):
     transactions_per_connection: NotRequired[int]
     groups: NotRequired[Sequence[GroupDocument]]
     changes: NotRequired[ChangesDocument]
+    source_addresses: NotRequired[Sequence[str]]
     query_plans: NotRequired[bool]
 
 

@@ -56,6 +56,12 @@ class Hosts:
         self._started.append(process)
         return process
 
+    def add_address(self, name: str) -> str:
+        """Give a host another address, and return it."""
+        address = f"{SUBNET}.{100 + list(self.addresses).index(name)}"
+        self._ip("-n", self.space(name), "addr", "add", f"{address}/24", "dev", "eth0")
+        return address
+
     def cut(self, name: str) -> None:
         """Cut a host's link."""
         self._ip("-n", self.space(CONDUCTOR), "link", "set", f"to-{name}", "down")

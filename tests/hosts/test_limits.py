@@ -2,8 +2,10 @@
 
 import resource
 
+import pytest
+
 from dbdyno.hosts import limits
-from dbdyno.hosts.limits import own_limits
+from dbdyno.hosts.limits import is_own, own_limits
 
 
 def test_the_kernels_limits_are_told(tmp_path, monkeypatch):
@@ -18,3 +20,9 @@ def test_the_kernels_limits_are_told(tmp_path, monkeypatch):
 
 def test_this_host_has_ports_and_memory():
     assert own_limits().ports > 0 and own_limits().memory_bytes > 1 << 20
+
+
+def test_an_address_is_this_hosts_or_not():
+    assert is_own("127.0.0.9") and not is_own("192.0.2.7")
+    with pytest.raises(ValueError, match=r"c1\.lan"):
+        is_own("c1.lan")

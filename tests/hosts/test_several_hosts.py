@@ -35,8 +35,8 @@ def join(hosts, tmp_path):
     subprocess.run([*DBDYNO, "hosts", "init", "c1", "c2", "s1", "--directory", certificates], check=True)
     address = f"tls://{hosts.addresses[CONDUCTOR]}:8786"
 
-    def start(name, role):
-        command = [*DBDYNO, "worker", address, "--name", name, "--role", role]
+    def start(name, role, *options):
+        command = [*DBDYNO, "worker", address, "--name", name, "--role", role, *options]
         environment = {**os.environ, "DBDYNO_STATE_DIR": str(tmp_path / name)}
         with (tmp_path / f"{name}.log").open("w") as log:
             return hosts.start(
@@ -107,6 +107,25 @@ def test_two_hosts_issue_the_load_of_one_trial(run, tmp_path):
     assert max(host["start_skew_s"] for host in about["hosts"]) > total["begun_late_s"] / 2
     checks = [record for record in records if record["record"] == "check"]
     assert checks and all(record["ok"] is True for record in checks)
+
+
+def test_clients_of_a_host_connect_from_each_of_its_addresses(run, join, hosts, tmp_path):
+    own = [hosts.addresses["s1"], hosts.add_address("s1")]
+    table = tmp_path / "hosts.toml"
+    table.write_text(table.read_text().replace('["c1", "c2"]', '["s1"]'))
+    join("s1", "client", *(word for address in own for word in ("--source-address", address)))
+    running = run("--clients", "6", "--seconds", "600")
+    wait_until_long(lambda: all(connected_from(hosts, address) == 3 for address in own))
+    running.send_signal(signal.SIGINT)
+    said = running.communicate()[0].decode()
+    assert running.returncode == 130, said
+
+
+def connected_from(hosts, address) -> int:
+    """Return how many connections the Redis on the conductor has from an address."""
+    listed = ["ss", "-tnH", "state", "established", f"sport = :6379 and dst {address}"]
+    space = ["ip", "netns", "exec", hosts.space(CONDUCTOR)]
+    return len(subprocess.run([*space, *listed], check=True, capture_output=True, text=True).stdout.splitlines())
 
 
 def test_a_host_whose_link_is_cut_makes_the_trial_invalid(run, hosts, tmp_path):

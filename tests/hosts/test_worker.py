@@ -9,7 +9,8 @@ import pytest
 
 from dbdyno.errors import RunFailed
 from dbdyno.hosts.certificates import Certificates
-from dbdyno.hosts.worker import LOOK_S, STOPPED_S, Post, _AgentProcess, _join, own_address
+from dbdyno.hosts.limits import own_limits
+from dbdyno.hosts.worker import LOOK_S, STOPPED_S, Post, _AgentProcess, _join, about, own_address
 
 
 def test_a_worker_listens_where_the_conductor_sees_it():
@@ -33,6 +34,13 @@ def test_an_agent_that_is_killed_or_stopped_is_not_well(post, number):
         os.waitid(os.P_PID, agent._process.pid, os.WEXITED | os.WSTOPPED | os.WNOWAIT)
         looks = [agent.is_well() for _ in range(int(STOPPED_S / LOOK_S) + 1)]
         assert looks[-1] is False
+
+
+def test_each_source_address_has_its_own_ports(post):
+    post.program.touch()
+    two = replace(post, source_addresses=("127.0.0.7", "127.0.0.8"))
+    ports = [about(some, "127.0.0.1", 1)["ports"] for some in (post, two)]
+    assert ports == [own_limits().ports, 2 * own_limits().ports]
 
 
 def test_an_agent_that_cannot_listen_is_said(post):

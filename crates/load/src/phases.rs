@@ -6,7 +6,7 @@ use std::sync::Arc;
 use std::time::Instant;
 
 use dbdyno_model::{Choices, Table};
-use dbdyno_net::{Engine, expect_answers, unix_now_s};
+use dbdyno_net::{Engine, connect_from, expect_answers, unix_now_s};
 use dbdyno_stores::{Administration, Cleaning, Schema, Store, Withdrawn};
 use dbdyno_workloads::AnyWorkload;
 use serde_json::{Value, json};
@@ -57,6 +57,7 @@ impl<'a> Execution<'a> {
         check_host(plan)?;
         let schema = workload_plan.schema(&workload);
         let longest_row = schema.tables.iter().map(Table::most_row_bytes).max().unwrap_or(0);
+        connect_from(&plan.source_addresses);
         expect_answers(plan.clients.count as usize, longest_row.saturating_mul(ROWS_AN_ANSWER));
         let store = Store::new(&plan.store, &input.secrets, schema, plan.timeout_ns()).map_err(Outcome::Refused)?;
         check_pipeline(plan.pipeline, &workload_plan.name, &workload, &store).map_err(Outcome::Refused)?;

@@ -1,6 +1,7 @@
 //! The plan (docs/contract.md), read strictly.
 
 use std::io::BufRead;
+use std::net::IpAddr;
 use std::path::PathBuf;
 
 use dbdyno_net::Engine;
@@ -126,6 +127,9 @@ pub struct Plan {
     pub run_id: String,
     /// The changes of the run that are to be verified, if other programs ran it.
     pub changes: Option<Changes>,
+    /// The addresses of this host from which connections begin, in turn; none: the kernel chooses.
+    #[serde(default)]
+    pub source_addresses: Vec<IpAddr>,
 }
 
 /// The changes of a run in the store, by several programs together.
@@ -345,7 +349,7 @@ mod tests {
     #[test]
     fn what_is_wrong_is_named() {
         type Change = fn(&mut Value);
-        let cases: [(Change, &str); 17] = [
+        let cases: [(Change, &str); 18] = [
             (|p| p["think_time"] = serde_json::json!({"kind": "constant", "mean_us": 0}), "mean_us = 0"),
             (|p| p["groups"] = serde_json::json!([{"name": "few", "count": 3}]), "together 4"),
             (|p| p["groups"] = serde_json::json!([{"name": "late", "count": 4, "start_s": 1}]), "late"),
@@ -370,6 +374,7 @@ mod tests {
                 |p| p["arrivals"] = serde_json::json!({"kind": "constant", "segments": [{"seconds": 1, "from_per_s": 0, "to_per_s": 1}]}),
                 "per_s",
             ),
+            (|p| p["source_addresses"] = serde_json::json!(["c1"]), "IP address"),
             (|p| p["surprise"] = 1.into(), "surprise"),
             (|p| p["store"]["kind"] = "oracle".into(), "oracle"),
         ];

@@ -14,7 +14,7 @@ use rustix::net::{AddressFamily, RecvFlags, SocketAddrUnix, SocketFlags, SocketT
 use crate::kernel::Interest;
 use crate::reactor::TICK_NS;
 use crate::session::Session;
-use crate::{Address, Encryption, Reactor, now_ns};
+use crate::{Address, Encryption, Reactor, now_ns, source};
 
 const FIRST_BUFFER_SIZE_BYTES: usize = 4096;
 /// No single answer of any operation comes near this; a length beyond it is garbage that must not exhaust memory.
@@ -71,6 +71,7 @@ impl Connection {
             (Address::Unix(path), _) => connect_unix(reactor, &fd, &SocketAddrUnix::new(path)?, timeout_ns).await,
             (_, Some(to)) => {
                 sockopt::set_tcp_nodelay(&fd, true)?;
+                source::bind(&fd, &to)?;
                 rustix::net::connect(&fd, &to)
             }
             (Address::Tcp { .. }, None) => Err(Errno::DESTADDRREQ),

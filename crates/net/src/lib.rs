@@ -11,6 +11,7 @@ mod kernel;
 mod listener;
 mod reactor;
 mod session;
+mod source;
 
 pub use address::Address;
 pub use clock::{now_ns, unix_now_s};
@@ -19,3 +20,4 @@ pub use encryption::{Encryption, Verify};
 pub use kernel::Engine;
 pub use listener::Listener;
 pub use reactor::{Reactor, Task, block_on};
+pub use source::connect_from;

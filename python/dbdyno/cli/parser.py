@@ -439,6 +439,13 @@ def _completions() -> None:
     metavar="DIR",
     help="Folder with this host's folder of certificates (default: where `dbdyno hosts init` writes).",
 )
+@click.option(
+    "--source-address",
+    "source_addresses",
+    multiple=True,
+    metavar="ADDRESS",
+    help="Address of this host from which clients connect. Several are used in turn, each with its own ports.",
+)
 def _worker() -> None:
     """Serve runs whose conductor listens at ADDRESS, such as tls://10.0.0.1:8786, until a signal ends it."""
 

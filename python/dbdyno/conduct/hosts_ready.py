@@ -38,7 +38,8 @@ def _check_clients(experiment: Experiment, resolved: Resolved, members: Sequence
         if cut.count > member.ports:
             raise UserError(
                 f"clients: {member.name} gets {cut.count:,} clients and has {member.ports:,} ports for them: run "
-                f"`{MORE_PORTS}` there as root, or name more client hosts"
+                f"`{MORE_PORTS}` there as root, give its worker several addresses of that host (`dbdyno worker "
+                "--source-address ADDRESS`), or name more client hosts"
             )
         if (needed_bytes := cut.count * CLIENT_BYTES) > member.memory_bytes:
             raise UserError(

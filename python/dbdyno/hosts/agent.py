@@ -13,6 +13,7 @@ import signal
 import ssl
 import sys
 import time
+from collections.abc import Sequence
 from contextlib import suppress
 from dataclasses import asdict
 from pathlib import Path
@@ -41,10 +42,13 @@ _SAFE = frozenset("abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ012345678
 
 
 class Agent:
-    """Serves one conductor at a time. folder: where records lie until they are collected."""
+    """Serves one conductor at a time. folder: where records lie until they are collected.
 
-    def __init__(self, program: Path, folder: Path, worker_pid: int) -> None:
-        self._program, self._folder = program, folder
+    source_addresses: from which the load client's connections begin.
+    """
+
+    def __init__(self, program: Path, folder: Path, worker_pid: int, source_addresses: Sequence[str] = ()) -> None:
+        self._program, self._folder, self._source_addresses = program, folder, list(source_addresses)
         self._worker = _Worker(worker_pid)
         self._server: asyncio.Server | None = None
         self._host = ""
@@ -80,6 +84,8 @@ class Agent:
                     await channel.send({"unix_ns": time.time_ns()})
                 case "run":
                     folder = self._folder / _file_name(message["trial"])
+                    if self._source_addresses:
+                        message["plan"]["source_addresses"] = self._source_addresses
                     await Part(self._program, folder, message, self._worker).run(channel)
                 case "keep":
                     await Relay(self._host, self._worker).run(channel)
@@ -235,11 +241,13 @@ def main(arguments: list[str]) -> None:
     for option in ("host", "certificates", "program", "folder"):
         parser.add_argument(f"--{option}", required=True)
     parser.add_argument("--worker", type=int, required=True)
+    parser.add_argument("--source-addresses", nargs="*", default=[])
     given = parser.parse_args(arguments)
     # A terminal's Ctrl-C ends the worker, and the worker's end ends this.
     signal.signal(signal.SIGINT, signal.SIG_IGN)
     context = Certificates(Path(given.certificates)).context(ssl.Purpose.CLIENT_AUTH)
-    asyncio.run(_serve(Agent(Path(given.program), Path(given.folder), given.worker), given.host, context))
+    agent = Agent(Path(given.program), Path(given.folder), given.worker, given.source_addresses)
+    asyncio.run(_serve(agent, given.host, context))
 
 
 async def _serve(agent: Agent, host: str, context: ssl.SSLContext) -> None:

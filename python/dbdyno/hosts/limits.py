@@ -1,7 +1,9 @@
 """Bounds of the number of clients on a host: open files, ports and memory."""
 
 import resource
+import socket
 from dataclasses import dataclass
+from ipaddress import ip_address
 from pathlib import Path
 
 from dbdyno.observe.room import free_memory_bytes
@@ -23,6 +25,17 @@ class Limits:
     open_files: int | None
     ports: int
     memory_bytes: int
+
+
+def is_own(address: str) -> bool:
+    """Return whether connections of this host can begin from an address; raises ValueError if it is none."""
+    family = socket.AF_INET if ip_address(address).version == 4 else socket.AF_INET6
+    with socket.socket(family) as probe:
+        try:
+            probe.bind((address, 0))
+        except OSError:
+            return False
+    return True
 
 
 def own_limits() -> Limits:

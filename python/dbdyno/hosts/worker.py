@@ -11,7 +11,7 @@ import socket
 import subprocess
 import sys
 from contextlib import suppress
-from dataclasses import asdict, dataclass
+from dataclasses import asdict, dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -42,7 +42,11 @@ INFORMATION = "dbdyno"
 
 @dataclass(frozen=True)
 class Post:
-    """A host at its post. role: what it does in a run. folder: where records lie until they are collected."""
+    """A host at its post.
+
+    role: what it does in a run. folder: where records lie until they are collected. source_addresses: from which the
+    load client's connections begin, in turn; none: the kernel chooses.
+    """
 
     address: str
     name: str
@@ -50,6 +54,7 @@ class Post:
     certificates: Certificates
     program: Path
     folder: Path
+    source_addresses: tuple[str, ...] = ()
 
 
 def make_folder(name: str) -> Path:
@@ -94,6 +99,9 @@ def own_address(address: str) -> str | None:
 
 def about(post: Post, host: str, port: int) -> Message:
     """Return what a host says of itself when it joins. host, port: where its agent listens."""
+    limits = own_limits()
+    # Each address has its own ports for a server.
+    ports = limits.ports * max(1, len(post.source_addresses))
     return {
         "role": post.role,
         "hostname": socket.gethostname(),
@@ -102,7 +110,7 @@ def about(post: Post, host: str, port: int) -> Message:
         "programs": programs(post.program),
         "processors": len(os.sched_getaffinity(0)),
         "machine": _machine(),
-        **asdict(own_limits()),
+        **asdict(replace(limits, ports=ports)),
     }
 
 
@@ -187,7 +195,7 @@ class _AgentProcess:
         self._looks_stopped = 0
         command = [sys.executable, "-P", "-m", "dbdyno.hosts.agent", "--host", host, "--worker", str(os.getpid())]
         command += ["--certificates", str(post.certificates.folder), "--program", str(post.program)]
-        command += ["--folder", str(post.folder / "records")]
+        command += ["--folder", str(post.folder / "records"), "--source-addresses", *post.source_addresses]
         self._process = subprocess.Popen(
             [*ending_with_us(signal.SIGKILL), *command], stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, text=True
         )
