@@ -16,9 +16,11 @@ def command(names: tuple[str, ...]) -> None:
 
 
 def install_package(package: Package) -> None:
-    """Install a package, showing how far it is, and print where it lies."""
+    """Install a package, showing how far it is on a terminal, and print where it lies."""
     columns = (TextColumn("{task.description}"), BarColumn(), DownloadColumn(), TimeRemainingColumn())
-    with Progress(*columns, console=make_console(stderr=True)) as progress:
-        task = progress.add_task(package.name, total=package.size_bytes)
-        there = install(package, lambda size_bytes: progress.update(task, completed=size_bytes))
+    console = make_console(stderr=True)
+    # In a pipe rich would print the bar once, at the end.
+    with Progress(*columns, console=console, disable=not console.is_terminal) as progress:
+        task = progress.add_task(package.name, total=package.size_bytes, visible=False)
+        there = install(package, lambda size_bytes: progress.update(task, completed=size_bytes, visible=True))
     click.echo(f"{package.name}: {package.release} is in {there.folder}")
