@@ -9,6 +9,7 @@ from typing import Any
 import click
 
 from dbdyno.cli.bisect_builds import Maker, builds_between, maker_of, titles_of
+from dbdyno.cli.bisect_same import refuse_same_build
 from dbdyno.cli.bisect_steps import Kept, Measuring, Step, measured
 from dbdyno.cli.ci import paired
 from dbdyno.cli.console import make_console
@@ -93,6 +94,8 @@ class _Searching:
     def _step(self, places: tuple[int, int], effect: float | None, must_work: bool = False) -> Step:
         def measure() -> Decided:
             first, second = (self._system(build) for build in places)
+            if must_work:
+                refuse_same_build(first, second, [self._titles[build] for build in places])
             return self._measuring.measure((first, second), effect)
 
         step = measured(places, self._kept, measure, must_work)
