@@ -93,3 +93,12 @@ def test_a_collection_of_that_name_without_a_marker_is_not_touched(started):
         refused = execute(server, "point-get", ["prepare", "load", "cleanup"])
         assert refused.status == 2 and "without dbdyno's marker" in refused.of("end")[0]["reason"]
         assert client["dbdyno"]["dbdyno_bm"].find_one() == {"_id": 1, "mine": True}
+
+
+@pytest.mark.systems
+def test_the_owner_of_a_ferretdb_is_warned_of_a_new_database_that_stays(started):
+    server = started("ferretdb")
+    attached = started(f"mongodb://127.0.0.1:{server.endpoint.port}/mine")
+    assert [sentence for sentence in attached.cautions() if "keeps the database 'mine', which is new" in sentence]
+    assert execute(attached, "point-get", ["prepare", "load", "cleanup"]).status == 0
+    assert attached.cautions() == []

@@ -157,6 +157,21 @@ class AttachedMongoDB(MongoServer):
                 ) from None
             raise Unreached(error) from None
 
+    def cautions(self) -> list[str]:
+        name = self.endpoint.database
+        with self.asking():
+            if "ferretdbVersion" not in self._ask("buildInfo"):
+                return []
+            admin = replace(self.endpoint, database="admin")
+            known = client_module().ask(admin, self.auth_database, "listDatabases", CONNECT_TIMEOUT_S)
+        if name in (database["name"] for database in known["databases"]):
+            return []
+        # dbdyno cannot drop it: a collection that its owner makes in it meanwhile would be lost.
+        return [
+            f"FerretDB keeps the database '{name}', which is new, empty after the run: name one that is there, or "
+            "remove it with db.dropDatabase()"
+        ]
+
     def servers(self) -> list[ServerStated]:
         with self.asking():
             version = self._ask("buildInfo").get("version")
