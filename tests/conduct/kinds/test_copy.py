@@ -46,6 +46,23 @@ def test_a_run_has_speeds_sizes_and_a_copy_that_is_the_same(tmp_path):
         assert all(check["ok"] for check in trial.recorded.checks) and len(trial.recorded.checks) == 3
 
 
+def test_servers_and_host_are_observed_while_tools_run(tmp_path):
+    need("mariadb")
+    _, recorded_run = run(tmp_path, system="mariadb")
+    (trial,) = recorded_run.trials
+    assert [used.process for used in trial.usage] == ["mariadb"] and trial.facts.server_pids.keys() == {"mariadb"}
+    begin, end = trial.recorded.window_unix_s
+    assert begin - 1 < trial.observations.at_unix_s[0] <= trial.observations.at_unix_s[-1] < end + 1
+    written = trial.observations.columns["store.mariadb.innodb_log_written_bytes_total"]
+    assert written[-1] - written[0] > 900 * 190
+
+
+def test_without_observation_a_copy_is_the_same(tmp_path):
+    need_tool(SQLite(experiment(**KEYS).experiment.system[0]))
+    end, recorded_run = run(tmp_path, observe=False)
+    assert end.state == "complete" and recorded_run.trials[0].observations is None
+
+
 def test_workers_and_tables_are_each_a_call(tmp_path):
     need("mariadb")
     end, recorded_run = run(tmp_path, system="mariadb", options={"tables": 3, "workers": 2})

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import time
 from collections.abc import Callable, Iterator
-from contextlib import closing, suppress
+from contextlib import AbstractContextManager, closing, contextmanager, nullcontext, suppress
 from dataclasses import dataclass, field, replace
 from functools import partial
 from pathlib import Path
@@ -18,6 +18,7 @@ from dbdyno.conduct.context import Context
 from dbdyno.conduct.identity import compare_definitions, compare_rows
 from dbdyno.conduct.kinds.base import WorkloadKind, refuse_load
 from dbdyno.conduct.listener import Outcome
+from dbdyno.conduct.observing import AnyObserver, end_observing, observer_of
 from dbdyno.conduct.own_records import conclusion, hello
 from dbdyno.conduct.tools import TIMEOUT_S, Ran, Tools
 from dbdyno.conduct.trial import Prepared
@@ -92,15 +93,15 @@ def run_copy(context: Context, prepared: Prepared, trial: Trial) -> Outcome:
     """Dump, restore, compare, and write the trial's folder; a tool that fails makes the trial failed, not the run."""
     context.listener.trial_begins(trial)
     folder = context.folder.trial(trial.name)
-    facts = replace(prepared.describe(context, trial), seconds=None)
+    facts = replace(prepared.describe(context, trial), seconds=None, server_pids=prepared.system.server_pids())
     write_trial(folder, facts)
     tool, workers = tool_of(trial.workload)
     copied, state, reason = Copied(), "failed", None
+    observer = observer_of(context, prepared.system, folder)
     with closing(Lines(folder / "records.jsonl")) as records:
         records.append_object(hello("copy", [("dump", "copy", None), ("restore", "copy", None)]))
-        records.append_object({"record": "phase", "phase": "run", "state": "begin", "at_unix_s": time.time()})
         try:
-            _copy(context, prepared.system, tool, workers, folder / "tools.log", copied)
+            _copy(context, trial, prepared.system, folder / "tools.log", copied, _run_phase(records, observer))
             state, reason = _judge(copied)
         except RunFailed as failure:
             reason = str(failure)
@@ -109,7 +110,9 @@ def run_copy(context: Context, prepared: Prepared, trial: Trial) -> Outcome:
         checks = {f"{table}: the copy is identical": "; ".join(said) or None for table, said in copied.differs.items()}
         for record in conclusion([times] if times else [], copied.restore is not None, checks, reason):
             records.append_object(record)
-    facts = replace(facts, ended_unix_s=time.time(), state=state, reason=reason)
+    facts = end_observing(
+        context, observer, folder, replace(facts, ended_unix_s=time.time(), state=state, reason=reason)
+    )
     programs = list(prepared.system.copy_tools[tool].programs)
     write_trial(folder, replace(facts, copy=describe(copied, tool, programs, workers)))
     # Rows say more about a copy than transactions.
@@ -119,8 +122,21 @@ def run_copy(context: Context, prepared: Prepared, trial: Trial) -> Outcome:
     return outcome
 
 
-def _copy(context: Context, system: System, tool: str, workers: int, log_path: Path, copied: Copied) -> None:
-    """Fill `copied` step by step; raises RunFailed, what is left is then not known."""
+@contextmanager
+def _run_phase(records: Lines, observer: AnyObserver | None) -> Iterator[None]:
+    """Record that the tools begin, and observe while they run."""
+    with observer.watching(None, False) if observer else nullcontext():
+        records.append_object({"record": "phase", "phase": "run", "state": "begin", "at_unix_s": time.time()})
+        yield
+
+
+def _copy(
+    context: Context, trial: Trial, system: System, log_path: Path, copied: Copied, phase: AbstractContextManager[None]
+) -> None:
+    """Fill `copied` step by step; raises RunFailed, what is left is then not known.
+
+    phase: entered while the tools run.
+    """
     label = system.spec.label
 
     def on(work: Callable[[], Result]) -> Result:
@@ -129,15 +145,16 @@ def _copy(context: Context, system: System, tool: str, workers: int, log_path: P
         except copier.error as error:
             raise RunFailed(f"{label}: {error}") from None
 
-    with closing(system.copier(tool, workers)) as copier:
+    with closing(system.copier(*tool_of(trial.workload))) as copier:
         tables = on(lambda: copier.tables(of_copy=False))
         copied.rows.update({table: on(partial(copier.count, table)) for table in tables})
         folder = on(copier.create)
         tools = Tools(context, system, copier, log_path)
         try:
-            copied.dump = tools.run(copier.dump(tables, folder))
-            copied.dump_bytes, copied.table_bytes = _sizes(folder, tables)
-            copied.restore = tools.run(copier.restore(tables, folder))
+            with phase:
+                copied.dump = tools.run(copier.dump(tables, folder))
+                copied.dump_bytes, copied.table_bytes = _sizes(folder, tables)
+                copied.restore = tools.run(copier.restore(tables, folder))
             began = time.perf_counter()
             _compare(on, copier, copied)
             copied.compared_s = time.perf_counter() - began
