@@ -58,6 +58,21 @@ def test_figures_have_their_names(probe):
     assert probe.not_shown == {}
 
 
+def test_a_query_cache_shows_its_hits_and_its_blocks_if_there_is_one(tmp_path, probe):
+    assert not [name for name in probe.counters() if name.startswith("query_cache")]
+    with running("mariadb?query_cache_type=on&query_cache_size=1M", tmp_path) as server:
+        (cached,) = server.probes()
+        cached.open()
+        server._query("CREATE TABLE t (a INT)")
+        before = cached.counters()
+        with mysql_client.connect(server.endpoint, database=server.endpoint.database, autocommit=True) as connection:
+            run(connection, "INSERT INTO t VALUES (1)", *["SELECT a FROM t"] * 3)
+        grown = {name: value - before[name] for name, value in cached.counters().items()}
+        cached.close()
+    assert grown["query_cache_results"] == grown["query_cache_inserts_total"] == 1
+    assert grown["query_cache_hits_total"] == 2 and grown["query_cache_free_bytes"] < 0
+
+
 def test_a_row_that_is_waited_for_is_a_lock(server, probe, connect):
     holder, waiter = connect(), connect()
     run(holder, "CREATE TABLE hot (id INT PRIMARY KEY, k INT) ENGINE=InnoDB", "INSERT INTO hot VALUES (1, 0)", "COMMIT")

@@ -25,7 +25,7 @@ from dbdyno.systems.mysql.copier import TOOLS, MySQLCopier, login_options
 from dbdyno.systems.mysql.durability import durability_of
 from dbdyno.systems.mysql.errands import ACTIONS, MySQLStatement, RebuildLargest, tool_errand
 from dbdyno.systems.mysql.live import OF_MARIADB, LiveServer
-from dbdyno.systems.mysql.probe import MySQLProbe
+from dbdyno.systems.mysql.probe import QUERY_CACHE, MySQLProbe
 from dbdyno.systems.mysql.settings import RESERVED, refuse_reserved, wanted_variables
 from dbdyno.systems.mysql.tidb_settings import ACTIVE, OWN, is_tidb, refuse_what_it_lacks
 from dbdyno.systems.mysql.tidb_settings import VARIABLES as TIDB_VARIABLES
@@ -228,7 +228,8 @@ class MySQLServer(LiveServer):
         return {self.server_name: numbers_of(self._ask("SHOW GLOBAL STATUS"), COUNTERS)}
 
     def probes(self) -> list[Probe]:
-        return [MySQLProbe(self.server_name, self.endpoint)]
+        has_cache = self.spec.settings.get("query_cache_type", "off").lower() not in ("off", "0")
+        return [MySQLProbe(self.server_name, self.endpoint, QUERY_CACHE if has_cache else None)]
 
     def statement(self, sql: str) -> Errand:
         return statement_errand(MySQLStatement(self.endpoint, sql), self.driver_modules)

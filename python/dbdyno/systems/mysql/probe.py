@@ -70,6 +70,16 @@ STATUS: Names = {
     "Innodb_rows_updated": "innodb_rows_updated_total",
     "Rocksdb_stall_micros": ("rocksdb_write_stall_s_total", 1e-6),
 }
+QUERY_CACHE: Names = {
+    "Qcache_hits": "query_cache_hits_total",
+    "Qcache_inserts": "query_cache_inserts_total",
+    "Qcache_lowmem_prunes": "query_cache_prunes_total",
+    "Qcache_queries_in_cache": "query_cache_results",
+    "Qcache_free_memory": "query_cache_free_bytes",
+    "Qcache_free_blocks": "query_cache_free_blocks",
+    "Qcache_total_blocks": "query_cache_blocks",
+}
+"""Figures of a server that was started with a query cache. Many free blocks for its free bytes are fragments."""
 METRICS = {
     "trx_rseg_history_len": "innodb_history_list_length",
     "log_lsn_checkpoint_age": "innodb_checkpoint_age_bytes",
