@@ -65,6 +65,7 @@ def test_a_list_of_processors_is_one_choice():
         ("memory_limit", ["64M", "1G"], "memory_limit"),
         ("data_dir", ["/mnt/a", "/mnt/b"], "data_dir"),
         ("load_threads", [1, 4], "load_threads"),
+        ("transactions_per_connection", [0, 10], "transactions_per_connection"),
         ("observe", [True, False], "observe"),
         ("restart", ["lukewarm", "cold"], "restart"),
     ],

@@ -209,6 +209,16 @@ def test_pauses_and_connections_are_of_clients_of_the_load_client(key, tmp_path)
         read_experiment(str(file))
 
 
+def test_one_of_several_connections_that_is_not_kept_is_refused_of_a_client_library(tmp_path):
+    file = tmp_path / "mine.toml"
+    head = 'workload = "point-get"\nsystem = "redis"\nclient = "redis-py"\nrows = 9\nseconds = 1\nclients = 2\n'
+    file.write_text(f"{head}transactions_per_connection = 0\n")
+    assert read_experiment(str(file)).experiment.transactions_per_connection == 0
+    file.write_text(f"{head}transactions_per_connection = [0, 5]\n")
+    with pytest.raises(UserError, match="transactions_per_connection: only the native client"):
+        read_experiment(str(file))
+
+
 def test_an_open_loop_does_not_think(tmp_path):
     file = tmp_path / "mine.toml"
     file.write_text(

@@ -38,6 +38,11 @@ def test_rows_are_short_and_exact(rows, short):
     assert words(rows=rows) == {"rows": short}
 
 
+@pytest.mark.parametrize(("number", "short"), [(0, "all"), (1, "1"), (1000, "1000")])
+def test_a_connection_that_is_kept_has_all_transactions(number, short):
+    assert words(transactions_per_connection=number) == {"transactions per connection": short}
+
+
 @pytest.mark.parametrize(
     ("cpus", "short"), [([0], "0"), ([0, 1], "0-1"), ([3, 0, 1, 6], "0-1,3,6"), ([2, 4], "2,4")], ids=str
 )
@@ -66,6 +71,7 @@ def test_other_keys_are_their_own_words():
         {"data_dir": "/a\nb"},
         {"memory_limit": "much"},
         {"load_threads": 0},
+        {"transactions_per_connection": -1},
         {"restart": "hot"},
         {"cpus": {"both": [1]}},
         {"options": {"access": ["uniform"]}},

@@ -24,7 +24,14 @@ from pydantic import (
 
 from dbdyno.errors import did_you_mean
 from dbdyno.experiment.access import NamedAccess
-from dbdyno.experiment.bounds import MOST_CLIENTS_OF_A_TRIAL, MOST_SECONDS, check_variants, check_whole, cut
+from dbdyno.experiment.bounds import (
+    MOST_CLIENTS_OF_A_TRIAL,
+    MOST_PER_CONNECTION,
+    MOST_SECONDS,
+    check_variants,
+    check_whole,
+    cut,
+)
 from dbdyno.experiment.clients import NATIVE
 from dbdyno.experiment.rate import Rate, read_rates
 from dbdyno.experiment.think_time import ThinkTime
@@ -33,7 +40,6 @@ from dbdyno.experiment.workload_spec import WorkloadSpec, variants
 from dbdyno.experiment.workloads import Kind, Workload
 
 MOST_OF_A_GROUP = MOST_CLIENTS_OF_A_TRIAL
-MOST_PER_CONNECTION = 1_000_000_000
 Weight = Annotated[int, Field(ge=1, le=1_000_000)]
 PerConnection = Annotated[int, Field(ge=1, le=MOST_PER_CONNECTION)]
 

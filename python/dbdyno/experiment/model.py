@@ -20,7 +20,7 @@ from dbdyno.experiment.clients import NATIVE, check_clients
 from dbdyno.experiment.delay import read_delays
 from dbdyno.experiment.events import Event, check_events
 from dbdyno.experiment.factors import expand_factors
-from dbdyno.experiment.groups import Group, PerConnection, check_groups, check_native, take_groups
+from dbdyno.experiment.groups import Group, check_groups, check_native, take_groups
 from dbdyno.experiment.hosts import Hosts
 from dbdyno.experiment.keys import (
     check_client_counts,
@@ -48,6 +48,7 @@ from dbdyno.experiment.variant import (
     Directory,
     LoadThreads,
     MemoryLimit,
+    PerConnection,
     Rows,
     Seconds,
     TimeoutSeconds,
@@ -118,7 +119,7 @@ class Experiment(BaseModel):
     think_time: ThinkTime | None = None
     """How long a client pauses between two transactions: `"2ms"`, or `{ kind = "exponential", mean = "2ms" }`."""
     transactions_per_connection: PerConnection | None = None
-    """After so many transactions a client opens another connection; it keeps the first if this is left out."""
+    """After so many transactions a client opens another connection; it keeps the first if this is 0 or left out."""
     restart: Annotated[Literal["lukewarm", "cold"] | None, BeforeValidator(read_restart)] = None
     """Starts the store again before each trial, with its files in the kernel's memory (lukewarm) or not (cold)."""
     ceiling: bool = True
@@ -320,7 +321,8 @@ class Experiment(BaseModel):
             raise ValueError(
                 "think_time: an open loop begins each transaction at its own time; leave one of the two out"
             )
-        native = [key for key in ("groups", "think_time", "transactions_per_connection") if getattr(self, key)]
+        keys = ("groups", "think_time", "transactions_per_connection")
+        native = [key for key in keys if any(getattr(variant, key) for variant in self.variants)]
         check_native(native, self.pipeline, self.client, self.workload)
         return self
 

@@ -9,7 +9,15 @@ from typing import Annotated, Any, Literal
 
 from pydantic import AfterValidator, BaseModel, BeforeValidator, ConfigDict, Field, ValidationError
 
-from dbdyno.experiment.bounds import MOST_LOAD_THREADS, MOST_SECONDS, MOST_TEXT, MOST_TIMEOUT_SECONDS, brief, cut
+from dbdyno.experiment.bounds import (
+    MOST_LOAD_THREADS,
+    MOST_PER_CONNECTION,
+    MOST_SECONDS,
+    MOST_TEXT,
+    MOST_TIMEOUT_SECONDS,
+    brief,
+    cut,
+)
 from dbdyno.experiment.size import check_size
 from dbdyno.experiment.toml import Table
 
@@ -47,6 +55,7 @@ Arrivals = Literal["constant", "poisson"]
 MemoryLimit = Annotated[str, AfterValidator(check_size)]
 Directory = Annotated[str, AfterValidator(_check_directory)]
 LoadThreads = Annotated[int, Field(ge=1, le=MOST_LOAD_THREADS)]
+PerConnection = Annotated[int, Field(ge=0, le=MOST_PER_CONNECTION)]
 _Cpu = Annotated[int, Field(ge=0)]
 
 
@@ -77,6 +86,7 @@ class Variant(BaseModel):
     memory_limit: MemoryLimit | None = None
     data_dir: Directory | None = None
     load_threads: LoadThreads | None = None
+    transactions_per_connection: PerConnection | None = None
     cpus: Cpus = Cpus()
     options: Annotated[Mapping[str, str], BeforeValidator(read_options)] = {}
 
@@ -107,6 +117,8 @@ def _short(key: str, value: Any) -> str:
         return "on" if value else "off"
     if isinstance(value, list):
         return _ranges(value)
+    if key == "transactions_per_connection" and not value:
+        return "all"
     if key != "rows":
         return str(value)
     units = (unit for unit in _UNITS if value >= unit and value % (unit // 100) == 0)
