@@ -18,9 +18,11 @@ LONGER = ("game", "quickstart")
 PROGRAMS = {"sysbench": "sysbench", "dump-restore": "sqlite3"}
 USUAL = ("--system", "sqlite")
 CHEAP = {
+    "access-paths": ("--system", "redis", "--set", "workload=point-get", "--set", 'network_delay_us=[0, "200us"]'),
     "air-traffic": ("--system", "duckdb"),
     "batch-get": (*USUAL, "--set", "options.batch=100"),
     "client-library": ("--system", "redis", "--set", 'client=["native", "redis-py"]'),
+    "connections": ("--system", "redis"),
     "disturbance": (*USUAL, "--set", "events=[]"),
     "dump-restore": (*USUAL, "--set", "options.tool=sql", "--set", "options.workers=1"),
     "embedded-engines": ("--system", "lmdb"),
