@@ -2,7 +2,7 @@
 
 import pytest
 
-from dbdyno.results.client_limit import client_limited
+from dbdyno.results.client_limit import client_limited, saturated_client
 from dbdyno.results.facts import TrialFacts
 from dbdyno.results.model import LoadThread
 
@@ -45,7 +45,22 @@ def test_the_signs(recorded, about, said):
     assert evidence is None if said is None else said in evidence
 
 
+@pytest.mark.parametrize(
+    ("recorded", "ceiling", "said"),
+    [
+        (Recorded(1.9), None, "its load threads were 95% busy"),
+        (Recorded(1.6), 1000 / 0.89, None),
+        (Recorded(1.6), 1000 / 0.91, "it reached 91% of the 1,099/s"),
+        (Recorded(1.9, followed=True), None, None),
+    ],
+)
+def test_a_client_is_saturated_only_with_next_to_nothing_to_spare(recorded, ceiling, said):
+    sign = saturated_client(recorded, TrialFacts.read({"client_ceiling_per_s": ceiling}), embedded=False)
+    assert sign is None if said is None else sign.startswith(said)
+
+
 def test_an_embedded_store_is_its_own_client():
+    assert saturated_client(Recorded(2.0), TrialFacts(), embedded=True) is None
     assert client_limited(Recorded(2.0), TrialFacts(), embedded=True) is None
 
 

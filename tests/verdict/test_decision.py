@@ -92,6 +92,25 @@ def test_a_full_client_is_the_limit_if_more_operations_are_there():
     assert decision_of(trial(LOOP, cpu_s=1.9, **REDIS)).limit == "server-thread"
 
 
+def test_of_two_saturated_sides_neither_is_sure_and_both_are_named():
+    said = decision_of(trial(LOOP, cpu_s=1.9, **REDIS))
+    assert (said.limit, said.confidence) == ("server-thread", "low")
+    assert said.signs[-1] == "the client was saturated too: its load threads were 95% busy"
+    read = {name: value for name, value in LOOP.items() if not name.startswith("queue.")}
+    said = decision_of(trial(read | queue("redis", requests=1, answers=14), cpu_s=1.9, **REDIS))
+    assert (said.limit, said.confidence) == ("client", "low")
+    assert said.signs[-1].startswith("the server was saturated too: its thread 'redis-server' was busy 97%")
+    spare = decision_of(trial(LOOP, cpu_s=1.6, client_ceiling_per_s=1250.0, **REDIS))
+    assert (spare.limit, spare.confidence) == ("server-thread", "high")
+    answers = {**LOOP, **queue("redis", requests=1, answers=14)}
+    fuller = decision_of(trial(answers, cpu_s=1.6, client_ceiling_per_s=1250.0, **REDIS))
+    assert (fuller.limit, fuller.confidence) == ("client", "low")
+    near = decision_of(trial(LOOP, cpu_s=1.6, client_ceiling_per_s=1050.0, **REDIS))
+    assert (near.limit, near.confidence) == ("server-thread", "low")
+
+
+
+
 def test_the_client_that_is_not_full_is_nobodys_limit():
     answers = waits("redis", cpu=0.5, client=0.5) | IDLE | queue("redis", answers=13)
     assert decision_of(trial(answers, **REDIS)).limit == "unexplained"

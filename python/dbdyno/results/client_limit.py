@@ -40,20 +40,37 @@ def client_limited(recorded: Recorded, facts: TrialFacts, embedded: bool) -> str
         facts: of `trial.json`.
         embedded: the store runs in the load client's own threads.
     """
-    if recorded.followed or recorded.seconds <= 0 or embedded:
+    if _does_not_count(recorded, embedded):
         return None
-    busy = _busy_hosts(recorded, facts) or _busy_load_threads(recorded, facts)
-    signs = [sign for sign in (_near_ceiling(recorded, facts), busy) if sign]
+    signs = [sign for sign in (_near_ceiling(recorded, facts, CEILING_SHARE), _busy(recorded, facts)) if sign]
     return " and ".join(signs) + ", so the store may do more" if signs else None
 
 
-def _near_ceiling(recorded: Recorded, facts: TrialFacts) -> str | None:
+def saturated_client(recorded: Recorded, facts: TrialFacts, embedded: bool) -> str | None:
+    """Return the sign that the client had next to nothing to spare, or `None` if it had.
+
+    Three quarters of what it reaches alone bound its figure from below; they are not all that it can do.
+    """
+    if _does_not_count(recorded, embedded):
+        return None
+    return _busy(recorded, facts) or _near_ceiling(recorded, facts, BUSY_LOAD_THREADS)
+
+
+def _does_not_count(recorded: Recorded, embedded: bool) -> bool:
+    return recorded.followed or recorded.seconds <= 0 or embedded
+
+
+def _near_ceiling(recorded: Recorded, facts: TrialFacts, least_share: float) -> str | None:
     ceiling, reached = facts.client_ceiling_per_s, recorded.throughput_per_s or 0.0
-    if not ceiling or not CEILING_SHARE * ceiling <= reached <= CEILING_BELIEVED * ceiling:
+    if not ceiling or not least_share * ceiling <= reached <= CEILING_BELIEVED * ceiling:
         return None
     if _busiest(recorded) < WORKING:
         return None
     return f"it reached {reached / ceiling:.0%} of the {ceiling:,.0f}/s that its client reaches on a null server"
+
+
+def _busy(recorded: Recorded, facts: TrialFacts) -> str | None:
+    return _busy_hosts(recorded, facts) or _busy_load_threads(recorded, facts)
 
 
 def _busiest(recorded: Recorded) -> float:

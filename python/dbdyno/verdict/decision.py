@@ -6,6 +6,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
+from dbdyno.results.client_limit import saturated_client
 from dbdyno.verdict import engine
 from dbdyno.verdict.budget import AT_WORK, TimeBudget, injected_waits, stalled_seconds
 from dbdyno.verdict.client import signs_of_client
@@ -25,6 +26,7 @@ from dbdyno.verdict.limits import (
     RATE,
     SERVER_CPU,
     SERVER_QUEUE,
+    SERVER_THREAD,
     STALLS,
     UNEXPLAINED,
     Evidence,
@@ -119,11 +121,13 @@ def limited(trial: Trial, budget: TimeBudget) -> Limited:
     second = max(rest, key=lambda name: rest[name])
     named = second if rest[second] >= WORTH_NAMING * budget.in_flight else None
     share = amount / budget.in_flight if budget.in_flight else 0.0
-    sure = _confidence(limit, share, bool(signs.get(limit)), trial.confirmation, trial.embedded)
+    rival = _rivals(trial, full).get(limit)
+    sure = _confidence(limit, share, bool(signs.get(limit)), trial.confirmation, trial.embedded, bool(rival))
     if winner == OTHERS != limit and sure == "high":
         sure = "medium"
     return Limited(
-        *(limit, amount, budget.in_flight, signs.get(limit, ()), _said(LIMITS[limit].figures, measured)),
+        *(limit, amount, budget.in_flight, (*signs.get(limit, ()), *filter(None, [rival]))),
+        _said(LIMITS[limit].figures, measured),
         *(named, rest[second] if named else 0.0, sure),
     )
 
@@ -135,6 +139,19 @@ def _full(measured: Measured) -> Full | None:
         return None
     limit = fulls[0][1].limit
     return Full(limit, tuple(sign for host, full in fulls if full.limit == limit for sign in named(host, full.signs)))
+
+
+def _rivals(trial: Trial, full: Full | None) -> Mapping[str, str]:
+    """Return what says of the other side that it was saturated too, for each limit of a side; nothing if neither was.
+
+    A server is sure beside a client with a tenth to spare; a client is not sure beside a full server.
+    """
+    if not full or full.limit not in (SERVER_CPU, SERVER_THREAD):
+        return {}
+    rivals = {CLIENT: f"the server was saturated too: {full.signs[0]}"}
+    if client := saturated_client(trial.recorded, trial.facts, trial.embedded):
+        rivals[full.limit] = f"the client was saturated too: {client}"
+    return rivals
 
 
 def _contenders(
@@ -272,10 +289,14 @@ def unexplained_stalls(trial: Trial, budget: TimeBudget) -> str | None:
     return f"throughput stalled in {still} of {seconds} s; no observation explains it"
 
 
-def _confidence(limit: str, share: float, sign: bool, confirmation: Confirmation | None, embedded: bool) -> str:
+def _confidence(
+    limit: str, share: float, sign: bool, confirmation: Confirmation | None, embedded: bool, rival: bool
+) -> str:
     """How sure it is: a resource by its share and by being saturated, a self-evident limit by its share alone.
 
     An embedded store does not say itself what its threads wait for.
+
+    rival: the other side was saturated too, so either of them may be what held throughput back.
     """
     if limit in (RATE, UNEXPLAINED, STALLS):
         return "high" if limit == RATE else "low"
@@ -284,6 +305,8 @@ def _confidence(limit: str, share: float, sign: bool, confirmation: Confirmation
     if followed is not None and FOLLOWED_ENOUGH <= followed <= FOLLOWED_TOO_FAR:
         return "high"
     if followed is not None and followed < HARDLY_FOLLOWED:
+        return "low"
+    if rival:
         return "low"
     clear = share >= LIMITS[limit].clear_share
     if clear and (sign or (LIMITS[limit].self_evident and not embedded)):
