@@ -96,6 +96,14 @@ def test_one_that_watched_nothing_can_be_stopped(tmp_path):
     assert probe.closed == 1
 
 
+def test_how_long_an_empty_request_took_before_the_load_is_with_each_sample(tmp_path):
+    probe = FakeProbe()
+    probe.round_trip_s = 0.04
+    observer = Observer(Observed(probes=[probe]), tmp_path)
+    assert observer.sample()["queue.fake.empty_round_trip_s"] == 0.04
+    observer.stop()
+
+
 def test_a_store_that_shows_its_waits_but_not_now_has_none_now(tmp_path):
     probe = FakeProbe(({"cpu": 0, "client": 3}, {}))
     observer = Observer(Observed({"fake": os.getpid()}, probes=[probe]), tmp_path)

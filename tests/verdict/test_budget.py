@@ -45,6 +45,21 @@ def test_what_an_event_loop_has_read_and_not_answered_is_in_its_queue():
     )
     behind_a_relay = trial(loop | queue("redis", requests=8, answers=2, whole=0), servers=[{"name": "redis"}])
     assert bands(behind_a_relay)["unexplained"] == pytest.approx(5)
+def empty_trip(took_s):
+    return {"queue.mariadb.empty_round_trip_s": took_s}
+
+
+def test_a_relay_whose_sockets_are_observed_has_what_an_empty_request_shows():
+    idle = waits(cpu=1, client=15) | process("client", cpu=0.1) | queue()
+    assert bands(trial(idle))["unexplained"] == pytest.approx(14.9)
+    assert bands(trial(idle | empty_trip(0.0019)))["unexplained"] == pytest.approx(14.9)
+    # A thousand operations a second.
+    far = {"server_cpu": 1, "client_cpu": 0.1, "network": 12.0, "unexplained": 2.9}
+    assert bands(trial(idle | empty_trip(0.012))) == pytest.approx(far)
+    assert bands(trial(idle | empty_trip(0.04)))["network"] == pytest.approx(14.9)
+    # Nobody knows what a server does that does not show it.
+    unknown = process("mariadb", cpu=0.1) | process("client", cpu=0.1) | queue() | empty_trip(0.04)
+    assert "network" not in bands(trial(unknown))
 
 
 def test_the_way_to_another_host_holds_operations_for_a_round_trip():

@@ -104,6 +104,10 @@ def test_the_way_is_told_as_it_was_seen():
     assert list(evidence.on_the_way(relayed)) == [
         "client and mariadb both waited with empty sockets, so a relay or proxy between them had the data"
     ]
+    assert list(evidence.on_the_way(measured(queue() | {"queue.mariadb.empty_round_trip_s": 0.041}))) == [
+        "an empty request took 41 ms before the load, so a relay or proxy had the data"
+    ]
+    assert not list(evidence.on_the_way(measured(queue() | {"queue.mariadb.empty_round_trip_s": 0.001})))
     far = measured({"queue.mariadb.unread_answers": 0.0, "queue.mariadb.min_rtt_s": 0.04})
     assert list(evidence.on_the_way(far)) == ["mariadb is on another host, and its shortest round trip took 40 ms"]
     assert not list(evidence.on_the_way(measured(queue())))

@@ -198,6 +198,8 @@ class Observer:
         for store in self._stores:
             counters, waits = store.take()
             row |= counters
+            if store.round_trip_s:
+                row[f"queue.{store.server}.empty_round_trip_s"] = store.round_trip_s
             if waits or not store.shows_waits:
                 waits_of[store.server] = waits
             else:

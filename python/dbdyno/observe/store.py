@@ -123,7 +123,7 @@ class StoreWatch:
     """Queries one server's waits some times a second, and its counters on demand.
 
     shows_waits: whether it has answered what its connections wait for. waits_seen: how often so far. cpu_s: what asking
-    took so far.
+    took so far. round_trip_s: how long an answer took for which nothing is to be done, before the load; 0 if unknown.
     """
 
     def __init__(self, probe: Probe, not_seen: NotSeen, server_pid: int | None = None) -> None:
@@ -145,6 +145,7 @@ class StoreWatch:
         self._spared_locks = Spared(LOCKS_SHARE, LOCKS_PAUSE_S)
         self.shows_waits = False
         self.waits_seen = 0
+        self.round_trip_s = 0.0
         self._refusal: str | None = f"{probe.server} did not answer within {OPEN_S:.0f} s"
         self._thread = threading.Thread(target=self._run, name=f"store-{probe.server}", daemon=True)
         self._thread.start()
@@ -206,7 +207,8 @@ class StoreWatch:
 
     def _open(self) -> None:
         self._probe.open()
-        self._spared_waits.way_s = self._spared_locks.way_s = self._probe.round_trip_s
+        self.round_trip_s = self._probe.round_trip_s
+        self._spared_waits.way_s = self._spared_locks.way_s = self.round_trip_s
         self._probe.counters()
         self.shows_waits = self._probe.waits() is not None
         self._refusal = None

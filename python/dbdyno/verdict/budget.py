@@ -16,7 +16,7 @@ import numpy as np
 from dbdyno.results.facts import client_host
 from dbdyno.results.operations import issued
 from dbdyno.verdict.client import load_threads
-from dbdyno.verdict.evidence import A_THREAD_EACH, CLIENT_TASKS
+from dbdyno.verdict.evidence import A_THREAD_EACH, CLIENT_TASKS, LONG_WAY_S
 from dbdyno.verdict.limits import BANDS
 from dbdyno.verdict.seconds import Seconds
 
@@ -160,16 +160,18 @@ def _served(trial: Trial, seconds: Seconds, in_flight: np.ndarray, lengths_s: np
         bands[name] = np.minimum(left, amount)
         left = left - bands[name]
     unseen_busy = known & ~queues.seen & (busy >= NEVER_IDLE) & ~stalled_seconds(trial)
-    between = known & queues.at_server & ~queues.whole & (busy < MOSTLY_IDLE) & ~stalled_seconds(trial)
+    between = known & queues.at_server & (busy < MOSTLY_IDLE) & ~stalled_seconds(trial)
     # Other client hosts measure their round trips, so nothing is inferred of their network.
     between &= not trial.facts.hosts
+    # Behind both ends of each connection another program may still have its data: an empty request shows how long.
+    on_its_way = np.where(queues.whole, np.minimum(left, _empty_trips(trial, seconds, lengths_s)), left)
     # Both sockets of such an operation are empty and nothing is on its way, so the server has read it. It counts as
     # waiting for the server's threads only if these are busy.
     read = queues.whole & ~known & (inside["server_cpu"] + inside["server_cpu_wait"] >= AT_WORK)
     return inside | {
         "client_cpu": client_cpu,
         "client_cpu_wait": bands["client_cpu_wait"] + np.where(unseen_busy, left, 0.0),
-        "network": injected + bands["network"] + np.where(between, left, 0.0),
+        "network": injected + bands["network"] + np.where(between, on_its_way, 0.0),
         "server_queue": bands["server_queue"] + np.where(read, left, 0.0),
     }
 
@@ -231,6 +233,16 @@ def _round_trips(trial: Trial, seconds: Seconds, lengths_s: np.ndarray) -> np.nd
         round_trip_s = np.nan_to_num(seconds.mean(f"queue.{server}.min_rtt_s"))
         total += np.where(far, _operations_per_s(trial, lengths_s) * round_trip_s, 0.0) / len(trial.server_names)
     return total
+
+
+def _empty_trips(trial: Trial, seconds: Seconds, lengths_s: np.ndarray) -> np.ndarray:
+    """Return how many operations are on their way, by Little's law: their rate times how long an empty request of
+    dbdyno's own took before the load. Less than LONG_WAY_S counts as none; shape (seconds,)."""
+    total = np.zeros(len(seconds))
+    for server in trial.server_names:
+        trip_s = np.nan_to_num(seconds.mean(f"queue.{server}.empty_round_trip_s"))
+        total += _operations_per_s(trial, lengths_s) * np.where(trip_s >= LONG_WAY_S, trip_s, 0.0)
+    return total / max(1, len(trial.server_names))
 
 
 def host_round_trip_s(hosts: Sequence[HostStated]) -> float:

@@ -26,6 +26,8 @@ DISTURBING = 0.1
 """Share of the host's processors that others may use before it is mentioned."""
 ON_THE_WAY = 0.05
 """Share of the operations in flight whose data was sent and not received: fewer explain nothing."""
+LONG_WAY_S = 0.002
+"""An empty request that takes less may only have waited until idle threads woke up on a busy host."""
 FULL_LINK = 0.9
 """Share of what a link carried alone, in bytes of data; what its host counts under load has the headers too."""
 CLIENT_TASKS = ("request", "read", "write")
@@ -202,6 +204,8 @@ def on_the_way(measured: Measured) -> Iterator[str]:
             yield f"{sent[0]:.1f} connections held requests and {sent[1]:.1f} answers that were sent and not received"
         elif whole is not None and whole < A_THREAD_EACH * facts.transactions_in_flight:
             yield f"client and {server} both waited with empty sockets, so a relay or proxy between them had the data"
+        elif (empty_s := measured.mean(f"{queue}empty_round_trip_s") or 0.0) >= LONG_WAY_S:
+            yield f"an empty request took {1e3 * empty_s:.2g} ms before the load, so a relay or proxy had the data"
 
 
 def _between_hosts(hosts: Sequence[HostStated]) -> Iterator[str]:
