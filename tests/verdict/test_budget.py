@@ -45,6 +45,17 @@ def test_what_an_event_loop_has_read_and_not_answered_is_in_its_queue():
     )
     behind_a_relay = trial(loop | queue("redis", requests=8, answers=2, whole=0), servers=[{"name": "redis"}])
     assert bands(behind_a_relay)["unexplained"] == pytest.approx(5)
+
+
+def test_what_a_loop_has_read_while_it_flushes_waits_for_the_flush():
+    loop = waits("redis", cpu=0.2, commit=0.6, disk=0.2) | process("client", cpu=0.1)
+    made = trial(loop | queue("redis", requests=2, answers=1), servers=[{"name": "redis"}])
+    seen = {"server_cpu": 0.2, "commit": 0.6 + 0.6 * 11.9, "disk": 0.2 + 0.2 * 11.9, "client_cpu": 0.1}
+    assert bands(made) == pytest.approx(seen | {"client_cpu_wait": 1, "server_queue": 2 + 0.2 * 11.9})
+    idle = waits("redis", cpu=0.1, commit=0.3, client=0.6) | process("client", cpu=0.1) | queue("redis")
+    assert bands(trial(idle, servers=[{"name": "redis"}]))["unexplained"] == pytest.approx(15.5)
+
+
 def empty_trip(took_s):
     return {"queue.mariadb.empty_round_trip_s": took_s}
 

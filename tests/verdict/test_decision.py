@@ -109,6 +109,22 @@ def test_of_two_saturated_sides_neither_is_sure_and_both_are_named():
     assert (near.limit, near.confidence) == ("server-thread", "low")
 
 
+def test_what_queues_in_front_of_a_thread_that_flushes_waits_for_the_flush():
+    flushing = waits("redis", cpu=0.1, commit=0.85, client=0.05) | IDLE | IDLE_CLIENT | queue("redis", requests=12)
+    said = decision_of(trial(flushing, **REDIS))
+    assert (said.limit, said.confidence) == ("commit", "high")
+    assert said.signs[0].startswith("the threads of redis that serve clients were idle 5% of the time")
+    assert said.held == pytest.approx(0.85 + 12 + 2.95)
+    busy = flushing | waits("redis", cpu=0.6, commit=0.2, other=0.2)
+    assert (decision_of(trial(busy, **REDIS)).limit, decision_of(trial(busy, **REDIS)).confidence) == (
+        "server-thread",
+        "high",
+    )
+    # Short pauses are not observed: without a queue it is not known that the thread has none.
+    unqueued = busy | queue("redis", requests=2, whole=0)
+    assert decision_of(trial(unqueued, **REDIS)).limit == "unexplained"
+    rarely = flushing | waits("redis", cpu=0.1, commit=0.3, client=0.6)
+    assert decision_of(trial(rarely, **REDIS)).limit == "server-queue"
 
 
 def test_the_client_that_is_not_full_is_nobodys_limit():

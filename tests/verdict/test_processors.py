@@ -3,7 +3,7 @@
 import pytest
 
 from dbdyno.verdict.evidence import Measured
-from dbdyno.verdict.processors import Consumers, full_processors
+from dbdyno.verdict.processors import Consumers, full_processors, taken_threads
 
 from .made import BUSY_HOST, IDLE_HOST, host, process, thread, trial, waits
 
@@ -88,6 +88,38 @@ def test_a_pool_of_which_mostly_one_thread_works_is_described_as_that():
     assert full(pool, servers=[{"name": "memcached"}])[1] == (
         "its serving threads, mostly one, were busy 92% of the time",
     )
+
+
+def taken(**states):
+    return [limit for limit, _ in taken_threads(Measured.of(trial(waits("redis", **states), **REDIS)))]
+
+
+def test_few_threads_that_are_never_idle_are_the_limit_or_what_they_mostly_wait_for_is():
+    assert taken(cpu=0.1, commit=0.85, client=0.05) == ["commit"]
+    assert taken(cpu=0.3, disk=0.65, client=0.05) == ["disk"]
+    assert taken(cpu=0.57, commit=0.2, other=0.23) == ["server-thread"]
+    flushing = Measured.of(trial(waits("redis", cpu=0.1, commit=0.85, client=0.05), **REDIS))
+    assert list(taken_threads(flushing)) == [
+        (
+            "commit",
+            "the threads of redis that serve clients were idle 5% of the time, "
+            "at work 10%, in a flush 85% and waiting for the disk 0%",
+        )
+    ]
+
+
+@pytest.mark.parametrize(
+    "states",
+    [
+        {"cpu": 0.1, "commit": 0.7, "client": 0.2},
+        {"cpu": 0.4, "commit": 0.05, "other": 0.55},
+        {"commit": 15, "cpu": 0.5, "client": 0.5},
+        {},
+    ],
+    ids=["idle at times", "too little is known", "a thread for each operation", "nothing observed"],
+)
+def test_else_nothing_queues_for_what_its_threads_do(states):
+    assert taken(**states) == []
 
 
 def test_a_pinned_server_fills_its_own_processors():

@@ -9,6 +9,7 @@ the disk are an exception, because they are hardly ever done ahead of need.
 import os
 import platform
 import random
+import time
 from collections import Counter
 
 from dbdyno.observe.procfs import Kept, NotSeen, read
@@ -17,6 +18,8 @@ from dbdyno.observe.waits import CLIENT, COMMIT, CPU, DISK, LOCK, OTHER, Counts,
 LOOKS, LEARNT = 8, 32
 """Threads looked at, and those looked at once a second to see whether they serve clients. If there are more, they are
 drawn at random. One costs about 8 µs."""
+FIRST_LOOKS, FIRST_PAUSE_S = 10, 0.005
+"""Looks before the load, and the pause between them."""
 _READ = "read"
 # asm/unistd.h. Sockets: poll, select, epoll_wait, recv…, send…, accept…; files: read…, write…, fallocate; flushes;
 # locks: futex…, fcntl, flock, and nanosleep, in which who cannot have one (SQLite, Tkrzw) waits before it tries again.
@@ -68,7 +71,15 @@ class ThreadStates:
             not_seen[f"waits.{name}.disk"] = "this user may not see what that server's threads wait for"
         except OSError:
             self._known = False  # It has ended.
-        self.learn()
+        self._learn_first()
+
+    def _learn_first(self) -> None:
+        """Learn until a thread serves clients, but not for long: under load a single one may never be idle again."""
+        for _ in range(FIRST_LOOKS):
+            self.learn()
+            if self._serving or self._workers is not None or not self._tids:
+                break
+            time.sleep(FIRST_PAUSE_S)
 
     def learn(self) -> None:
         """See which threads there are, and look at those not known to serve clients: most that do are idle at times.

@@ -36,6 +36,8 @@ AT_WORK = 0.5
 """Threads of a server that work or wait for a processor: with fewer it has time for what it has read."""
 MOSTLY_IDLE = 0.5
 """Load threads idle for more than this take an answer when it comes, so what is outside of the server is on its way."""
+_BUSY_IN = ("server_cpu", "server_cpu_wait", "disk", "commit")
+"""Bands of a server's threads that work on what they have read."""
 ALL_BUT_STILL = 0.1
 """A share of the median second's throughput. If less is done though client and server wait for each other, either of
 them may as well be stopped as the network between them: nobody can tell."""
@@ -165,15 +167,30 @@ def _served(trial: Trial, seconds: Seconds, in_flight: np.ndarray, lengths_s: np
     between &= not trial.facts.hosts
     # Behind both ends of each connection another program may still have its data: an empty request shows how long.
     on_its_way = np.where(queues.whole, np.minimum(left, _empty_trips(trial, seconds, lengths_s)), left)
-    # Both sockets of such an operation are empty and nothing is on its way, so the server has read it. It counts as
-    # waiting for the server's threads only if these are busy.
-    read = queues.whole & ~known & (inside["server_cpu"] + inside["server_cpu_wait"] >= AT_WORK)
-    return inside | {
-        "client_cpu": client_cpu,
-        "client_cpu_wait": bands["client_cpu_wait"] + np.where(unseen_busy, left, 0.0),
-        "network": injected + bands["network"] + np.where(between, on_its_way, 0.0),
-        "server_queue": bands["server_queue"] + np.where(read, left, 0.0),
-    }
+    read = np.where(queues.whole & ~known, left, 0.0)
+    bands["server_queue"] += _pending_for(("server_cpu", "server_cpu_wait"), inside, read)
+    in_threads = {band: inside[band] + _pending_for((band,), inside, read) for band in ("disk", "commit")}
+    return (
+        inside
+        | in_threads
+        | {
+            "client_cpu": client_cpu,
+            "client_cpu_wait": bands["client_cpu_wait"] + np.where(unseen_busy, left, 0.0),
+            "network": injected + bands["network"] + np.where(between, on_its_way, 0.0),
+            "server_queue": bands["server_queue"],
+        }
+    )
+
+
+def _pending_for(bands: Sequence[str], inside: Mapping[str, np.ndarray], read: np.ndarray) -> np.ndarray:
+    """Return how many of the operations that a server has read wait for what its threads do in these bands.
+
+    Both sockets of such an operation are empty and nothing is on its way. It waits for the server's threads only if
+    these are busy: on a processor, in a read of a file or in a flush, each for its share of that time.
+    """
+    busy = sum(inside[band] for band in _BUSY_IN)
+    share = sum(inside[band] for band in bands) / np.where(busy > 0, busy, 1.0)
+    return np.asarray(np.where(busy >= AT_WORK, read * share, 0.0))
 
 
 @dataclass(frozen=True, slots=True)

@@ -31,7 +31,7 @@ from dbdyno.verdict.limits import (
     UNEXPLAINED,
     Evidence,
 )
-from dbdyno.verdict.processors import Consumers, Full, full_processors, taken_share
+from dbdyno.verdict.processors import Consumers, Full, full_processors, taken_share, taken_threads
 
 if TYPE_CHECKING:
     from dbdyno.results.confirmation import Confirmation
@@ -101,6 +101,8 @@ def limited(trial: Trial, budget: TimeBudget) -> Limited:
     if link_is_full and not full and not signs[CLIENT]:
         # Its sockets have data that waits for the link.
         contenders[NETWORK] = contenders.get(NETWORK, 0.0) + contenders.pop(UNEXPLAINED, 0.0)
+    if measured and not full and not signs[CLIENT]:
+        _give_to_taken_threads(measured, contenders, signs)
     if to_log := _log_writes(measured):
         # Who waits to write to a log that waits for a disk waits for what commits do.
         contenders[COMMIT] = contenders.get(COMMIT, 0.0) + contenders.pop(LOCK, 0.0)
@@ -188,6 +190,22 @@ def _contenders(
     else:
         contenders[UNEXPLAINED] = unexplained + client
     return contenders
+
+
+def _give_to_taken_threads(measured: Measured, contenders: dict[str, float], signs: dict[str, tuple[str, ...]]) -> None:
+    """Let what queues in front of threads that are always taken count for what these do, with the sign of it.
+
+    Pauses of some microseconds are hardly ever observed, so threads at work are taken only if a queue is there, too.
+    """
+    least = QUEUED * sum(contenders.values())
+    for limit, sign in taken_threads(measured):
+        if limit == SERVER_THREAD and contenders.get(SERVER_QUEUE, 0.0) < least:
+            continue
+        queued = contenders.pop(SERVER_QUEUE, 0.0)
+        if limit == SERVER_THREAD:
+            queued += contenders.pop(SERVER_CPU, 0.0)
+        contenders[limit] = contenders.get(limit, 0.0) + queued
+        signs[limit] = (sign, *signs.get(limit, ()))
 
 
 def _engine(

@@ -11,7 +11,7 @@ from dataclasses import dataclass
 
 from dbdyno.verdict.client import FREE_PROCESSORS, THROTTLED, are_apart, free_processors, run_queue_threads
 from dbdyno.verdict.evidence import BUSY_PROCESSORS, RUN_QUEUE_PER_CORE, Measured, cores_to_use
-from dbdyno.verdict.limits import HOST_CPU, OTHERS, SERVER_CPU, SERVER_THREAD
+from dbdyno.verdict.limits import COMMIT, DISK, HOST_CPU, OTHERS, SERVER_CPU, SERVER_THREAD
 
 MOST_OF_THE_HOST = 0.85
 """A server that uses this share of all that is used on a full host is what fills it."""
@@ -22,6 +22,9 @@ BRIM_FULL = 0.97
 of a few threads holds the operations itself."""
 FULL_THREAD, FULL_THREAD_WITH_WAIT = 0.85, 0.9
 """Shares of the time that a full thread is on a processor, or is on one or waits for one."""
+
+KNOWN_WORK = 0.5
+"""Share of the time of threads which are never idle that must be known. Waits of some µs are hardly ever observed."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -193,12 +196,44 @@ def full_threads(measured: Measured, least_cpu: float, least_at_work: float) -> 
 
 def _full_pool(measured: Measured, server: str, least_at_work: float) -> Iterator[str]:
     """Yield that all threads which serve clients were at work, if there are several."""
-    states = {name: measured.mean(name) or 0.0 for name in measured.observations.names(f"waits.{server}.")}
+    states = _states_of(measured, server)
     threads = sum(states.values())
-    at_work = sum(states.get(f"waits.{server}.{state}", 0.0) for state in ("cpu", "cpu_wait"))
+    at_work = sum(states.get(state, 0.0) for state in ("cpu", "cpu_wait"))
     if threads > 1 and at_work >= least_at_work * threads:
         several = f"its {threads:.0f} serving threads" if threads >= 1.5 else "its serving threads, mostly one,"
         yield f"{several} were busy {min(1.0, at_work / threads):.0%} of the time"
+
+
+def taken_threads(measured: Measured) -> Iterator[tuple[str, str]]:
+    """Yield what the few threads of a server that serve clients mostly did, if hardly ever one waited for a client.
+
+    With the sign of it: SERVER_THREAD if they were on a processor or waited for one, COMMIT or DISK. What queues in
+    front of them waits for that.
+    """
+    for server in _servers(measured):
+        states = _states_of(measured, server)
+        threads = sum(states.values())
+        did = {
+            SERVER_THREAD: states.get("cpu", 0.0) + states.get("cpu_wait", 0.0),
+            COMMIT: states.get("commit", 0.0),
+            DISK: states.get("disk", 0.0),
+        }
+        is_idle = states.get("client", 0.0) > (1 - FULL_THREAD_WITH_WAIT) * threads
+        if not threads or is_idle or measured.thread_each(server) or sum(did.values()) < KNOWN_WORK * threads:
+            continue
+        limit = max(did, key=lambda name: did[name])
+        yield (
+            limit,
+            f"the threads of {server} that serve clients were idle {states.get('client', 0.0) / threads:.0%} of the "
+            f"time, at work {did[SERVER_THREAD] / threads:.0%}, in a flush {did[COMMIT] / threads:.0%} and waiting for "
+            f"the disk {did[DISK] / threads:.0%}",
+        )
+
+
+def _states_of(measured: Measured, server: str) -> dict[str, float]:
+    """Return how many of a server's serving threads were in each state, on average."""
+    prefix = f"waits.{server}."
+    return {name.removeprefix(prefix): measured.mean(name) or 0.0 for name in measured.observations.names(prefix)}
 
 
 def _threads_of(measured: Measured, server: str) -> list[str]:
