@@ -94,6 +94,24 @@ def test_of_threads_known_to_work_for_clients_a_wait_for_each_other_is_a_lock():
         process.stdin.close()
 
 
+def test_a_thread_that_flushes_the_log_is_looked_at_by_its_name(monkeypatch):
+    pipe = subprocess.PIPE
+    with subprocess.Popen([sys.executable, "-c", WORKERS], stdin=pipe, stdout=pipe) as process:
+        process.stdout.readline()
+        states = ThreadStates("server", process.pid, {}, loggers=[b"flusher"])
+        assert states.take_flushing() is None
+        # It waits for a lock.
+        assert wait_until(lambda: (looked(states), states.take_flushing())[1] == 0)
+        flush = threads._CALLS[platform.machine()]["commit"][1]
+        monkeypatch.setattr(states._files, "read", lambda path: f"{flush} 0x0".encode())
+        states.look()
+        assert states.take_flushing() == 1 and states.take_flushing() is None
+        nobody = ThreadStates("server", process.pid, {}, loggers=[b"another"])
+        looked(nobody)
+        assert nobody.take_flushing() is None
+        process.stdin.close()
+
+
 def test_of_many_threads_some_stand_for_all(server, monkeypatch):
     states = ThreadStates("server", server.pid, {})
     wait_until(lambda: looked(states).get("client"))

@@ -56,6 +56,14 @@ def test_what_a_loop_has_read_while_it_flushes_waits_for_the_flush():
     assert bands(trial(idle, servers=[{"name": "redis"}]))["unexplained"] == pytest.approx(15.5)
 
 
+def test_tasks_that_write_while_a_thread_of_the_servers_own_flushes_the_log_wait_for_that():
+    pool = process("mariadb", cpu=0.5) | process("client", cpu=0.1) | {"store.mariadb.write_tasks_active": 10.0}
+    assert "commit" not in bands(trial(pool))
+    assert bands(trial(pool | {"log.mariadb.flushing": 0.9})) == pytest.approx(
+        {"server_cpu": 0.5, "commit": 9.0, "client_cpu": 0.1, "unexplained": 6.4}
+    )
+
+
 def empty_trip(took_s):
     return {"queue.mariadb.empty_round_trip_s": took_s}
 

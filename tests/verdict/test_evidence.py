@@ -128,6 +128,15 @@ def test_what_each_client_host_measured_of_its_way_is_told():
     ]
 
 
+def test_a_log_that_is_flushed_most_of_the_time_is_named():
+    flushed = {"log.mariadb.flushing": 0.92, "store.mariadb.write_tasks_active": 14.6}
+    assert list(evidence.log_flushes(measured(flushed))) == [
+        "mariadb flushed its log 92% of the time, with 14.6 write tasks at work"
+    ]
+    assert not list(evidence.log_flushes(measured(flushed | {"log.mariadb.flushing": 0.4})))
+    assert not list(evidence.log_flushes(measured({"log.mariadb.flushing": 0.92})))
+
+
 def test_the_pool_whose_tasks_queue_is_named():
     reading = {"store.mariadb.read_tasks_pending": 29.0, "store.mariadb.read_tasks_active": 1.0}
     assert list(evidence.task_queues(measured(reading | {"store.mariadb.write_tasks_pending": 0.0}))) == [

@@ -45,6 +45,7 @@ def observer_of(context: Context, system: System, folder: Path) -> AnyObserver |
         addresses=addresses,
         clients_elsewhere=elsewhere,
         pinned={side: processors for side, processors in sides.items() if processors},
+        log_threads=system.log_threads,
     )
     observer = Observer(observed, folder)
     _say(context, observer)

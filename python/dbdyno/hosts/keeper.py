@@ -197,7 +197,13 @@ class Keeper:
         self.tails.follow(folder / LINES, LINES)
         system = self.system
         servers = system.server_pids(), system.forking(), system.data_directories(), system.probes()
-        observed = Observed(*servers, addresses=system.addresses(), clients_elsewhere=True, pinned=self._pinned)
+        observed = Observed(
+            *servers,
+            addresses=system.addresses(),
+            clients_elsewhere=True,
+            pinned=self._pinned,
+            log_threads=system.log_threads,
+        )
         self._observer = Observer(observed, folder)
         return self._seen()
 

@@ -33,6 +33,8 @@ BUDGET = 0.008
 """Share of one processor for all observation: above it, threads are looked at less often. No sample is left out."""
 _LOAD_THREADS = b"load-"
 """How dbdyno-load names the threads that its clients are in."""
+COMM_BYTES = 15
+"""The kernel keeps that much of a thread's name."""
 _CPU_COLUMNS = ("cpu_user", "cpu_system", "run_queue")
 
 
@@ -62,7 +64,7 @@ class Observed:
     directories: where its data lies. probes: connections to its servers, not yet opened.
     embedded: it is in the load client, a thread for each client. addresses: host and port of each server that clients
     reach over TCP. clients_elsewhere: the clients are on other hosts. pinned: the processors that each side, `client`
-    or `server`, is pinned to.
+    or `server`, is pinned to. log_threads: the names of the servers' threads that flush the log for all writers.
     """
 
     pids: Mapping[str, int] = field(default_factory=dict)
@@ -73,6 +75,7 @@ class Observed:
     addresses: Mapping[str, tuple[str, int]] = field(default_factory=dict)
     clients_elsewhere: bool = False
     pinned: Mapping[str, Sequence[int]] = field(default_factory=dict)
+    log_threads: Sequence[str] = ()
 
 
 class Observer:
@@ -87,6 +90,7 @@ class Observer:
         self._samplers: list[Sampler] = [HostSampler(observed.pinned), PressureSampler(self.not_seen), NetworkSampler()]
         self._samplers.append(DiskSampler(observed.directories, self.not_seen))
         self._threads: dict[str, ThreadStates] = {}
+        self._loggers = [name.encode()[:COMM_BYTES] for name in observed.log_threads]
         for name, pid in observed.pids.items():
             forks = name in observed.forks
             self._sample_process(name, pid, forks)
@@ -141,7 +145,7 @@ class Observer:
         self._samplers += [process, CgroupSampler(name, pid)]
 
     def _look_at_threads(self, name: str, pid: int, workers: bytes | None = None) -> None:
-        self._threads[name] = ThreadStates(name, pid, self.not_seen, workers)
+        self._threads[name] = ThreadStates(name, pid, self.not_seen, workers, self._loggers)
         self._closing.callback(self._threads[name].close)
 
     def rows(self) -> Rows:
@@ -210,6 +214,9 @@ class Observer:
         self._rates.see(row)
         for server in sorted({*self._threads, *waits_of} - unseen):
             row |= self._waits(server, waits_of.get(server, {}))
+        for server, threads in self._threads.items():
+            if (flushing := threads.take_flushing()) is not None:
+                row[f"log.{server}.flushing"] = flushing
         return {name: round(value, 6) for name, value in row.items()}
 
     def _waits(self, server: str, waits: Counts) -> dict[str, float]:

@@ -11,6 +11,7 @@ import platform
 import random
 import time
 from collections import Counter
+from collections.abc import Collection
 
 from dbdyno.observe.procfs import Kept, NotSeen, read
 from dbdyno.observe.waits import CLIENT, COMMIT, CPU, DISK, LOCK, OTHER, Counts, mean_of
@@ -47,11 +48,19 @@ _STATES |= {b"running": CPU, b"-1": _READ}
 class ThreadStates:
     """Looks at a server's threads some times a second."""
 
-    def __init__(self, name: str, pid: int, not_seen: NotSeen, workers: bytes | None = None) -> None:
+    def __init__(
+        self,
+        name: str,
+        pid: int,
+        not_seen: NotSeen,
+        workers: bytes | None = None,
+        loggers: Collection[bytes] = (),
+    ) -> None:
         """Take the server; reports it if its threads cannot be looked at.
 
         workers: how the names of the threads begin that do clients' work, if that is known. If these wait
         for each other, that is a lock. Other threads wait so for work, too, which counts for no client.
+        loggers: names of the threads that flush the log for all writers, as far as the kernel keeps a name.
         """
         self._folder = f"/proc/{pid}/task"
         self._workers = workers
@@ -59,6 +68,9 @@ class ThreadStates:
         self._tids: list[str] = []
         self._serving: set[str] = set()
         self._samples: list[Counts] = []
+        self._logger_names = loggers
+        self._loggers: list[str] = []
+        self._flushing: list[bool] = []
         self._known = platform.machine() in _CALLS
         self._random = random.Random(pid)
         if not self._known:
@@ -88,6 +100,9 @@ class ThreadStates:
         """
         self._tids = self._list()
         unknown = [tid for tid in self._tids if tid not in self._serving]
+        if self._logger_names:
+            # Not kept: a thread is named after its start.
+            self._loggers = [tid for tid in self._tids if self._name_of(tid) in self._logger_names]
         if self._workers is not None:
             self._serving |= {tid for tid in unknown if self._name_of(tid).startswith(self._workers)}
             return
@@ -103,6 +118,8 @@ class ThreadStates:
         counted = Counter(filter(None, map(self._state_of, drawn)))
         if drawn:
             self._samples.append({state: count * len(tids) / len(drawn) for state, count in counted.items()})
+        if self._loggers:
+            self._flushing.append(any(self._call_of(tid) == COMMIT for tid in self._loggers))
 
     def take(self) -> dict[str, float]:
         """Return the mean count of each state since this was last asked for, at the least of one look now."""
@@ -110,6 +127,11 @@ class ThreadStates:
             self.look()
         samples, self._samples = self._samples, []
         return mean_of(samples)
+
+    def take_flushing(self) -> float | None:
+        """Return the share of the looks, since this was last asked for, in which its log was flushed; `None`: none."""
+        looks, self._flushing = self._flushing, []
+        return sum(looks) / len(looks) if looks else None
 
     def close(self) -> None:
         """Close the files that are kept open."""
@@ -126,16 +148,21 @@ class ThreadStates:
 
     def _name_of(self, tid: str) -> bytes:
         try:
-            return read(f"{self._folder}/{tid}/comm")
+            return read(f"{self._folder}/{tid}/comm").rstrip(b"\n")
         except OSError:
             return b""
 
-    def _state_of(self, tid: str) -> str | None:
+    def _call_of(self, tid: str) -> str | None:
+        """Return the state that a thread's system call stands for; `None` if it has ended."""
         try:
-            call = self._files.read(f"{self._folder}/{tid}/syscall").split(None, 1)[0]
+            return _STATES.get(self._files.read(f"{self._folder}/{tid}/syscall").split(None, 1)[0], OTHER)
         except (OSError, IndexError):
             return None
-        state = _STATES.get(call, OTHER)
+
+    def _state_of(self, tid: str) -> str | None:
+        state = self._call_of(tid)
+        if state is None:
+            return None
         if state == CLIENT:
             self._serving.add(tid)
         if state == LOCK and self._workers is None:

@@ -131,6 +131,7 @@ class System(ABC):
     levers: for a limit in a verdict, a setting with a value that should move it (`dbdyno.verdict.limits`).
     live_settings: of `levers`, those that a running server takes.
     background_threads: what its threads that serve no client do, by their names.
+    log_threads: the names of its threads that flush the log, while the threads that write wait for that.
     package: what its name alone means where that is not the host's, by the name in `packages.catalogue`.
     layout: how a build of it is named by its path, if it can be started from one.
     reserved: settings that are dbdyno's own to give, in small letters with underscores.
@@ -160,6 +161,7 @@ class System(ABC):
     levers: Mapping[str, str] = {}
     live_settings: ClassVar[Mapping[str, LiveSetting]] = {}
     background_threads: ClassVar[Mapping[str, str]] = {}
+    log_threads: ClassVar[tuple[str, ...]] = ()
     package: ClassVar[str | None] = None
     layout: ClassVar[Layout | None] = None
     reserved: ClassVar[frozenset[str]] = PRIVATE

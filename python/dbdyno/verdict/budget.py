@@ -317,7 +317,15 @@ def _inside(
         for state, band in STATES.items():
             values = np.where(known, states[state], counted.get(band, np.nan))
             bands[band] = bands[band] + np.nan_to_num(values)
+        bands["commit"] = bands["commit"] + _waiting_for_log(seconds, server)
     return bands, other, all_known
+
+
+def _waiting_for_log(seconds: Seconds, server: str) -> np.ndarray:
+    """Return how many tasks of clients wait for a server's log: those that write, while a thread of its own flushes
+    it; shape (seconds,)."""
+    flushing = seconds.mean(f"log.{server}.flushing")
+    return np.asarray(np.nan_to_num(flushing * seconds.mean(f"store.{server}.write_tasks_active")))
 
 
 def _not_seen(trial: Trial, seconds: Seconds) -> tuple[str, ...]:

@@ -34,6 +34,8 @@ CLIENT_TASKS = ("request", "read", "write")
 """Tasks for clients of a server's thread pools, by the name in its counters."""
 IO_PRESSURE = 0.2
 BUSY_DISK = 0.9
+FLUSHES_MOSTLY = 0.5
+"""Share of the time that a server's log thread is in a flush: more, and whoever writes mostly waits for it."""
 CLIENTS_WRITE = 0.1
 """Share of a server's pages written by the threads that serve clients: from there on its buffers lack room."""
 WRITERS = {
@@ -259,6 +261,15 @@ def task_queues(measured: Measured) -> Iterator[str]:
             pending, active = (measured.mean(column + what) or 0.0 for what in ("pending", "active"))
             if pending >= 1:
                 yield f"{server} had {pending:.1f} {task} tasks queued for the threads that worked on {active:.1f}"
+
+
+def log_flushes(measured: Measured) -> Iterator[str]:
+    """Yield that a server flushed its log most of the time, by a thread of its own that writers wait for."""
+    for server in measured.trial.server_names:
+        flushing = measured.mean(f"log.{server}.flushing") or 0.0
+        active = measured.mean(f"store.{server}.write_tasks_active") or 0.0
+        if flushing >= FLUSHES_MOSTLY and active >= 1:
+            yield f"{server} flushed its log {flushing:.0%} of the time, with {active:.1f} write tasks at work"
 
 
 def page_writers(measured: Measured) -> Iterator[str]:

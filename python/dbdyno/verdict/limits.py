@@ -333,7 +333,7 @@ _TABLE = (
         self_evident=True,
         names_lock=True,
         resource=Resource.FLUSHES,
-        signs=(evidence.disk,),
+        signs=(evidence.log_flushes, evidence.disk),
         figures=(evidence.disk_times,),
     ),
     Limit(

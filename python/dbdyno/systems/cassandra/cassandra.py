@@ -100,6 +100,7 @@ class CassandraServer(Server):
     operations = frozenset((GET, GET_MANY, UPDATE, INSERT, FIND_UNIQUE, FIND_SECONDARY, PUT, DELETE))
     reasons: ClassVar[dict[str, str]] = {SCAN: "it hashes keys to nodes, so they have no order"}
     libraries: ClassVar[tuple[str, ...]] = ("cassandra-driver",)
+    log_threads = ("COMMIT-LOG-WRITER", "GROUP-COMMIT-LOG-WRITER", "PERIODIC-COMMIT-LOG-SYNCER")
     pipelines = True
 
     @staticmethod
