@@ -314,6 +314,9 @@ def test_requests_that_lie_unread_while_nothing_is_done_are_a_stall():
     unread = idle | {"waits.mariadb.client": np.where(at, 16.0, 0.5)} | queue(requests=np.where(at, 16.0, 0.0)) | IDLE
     said = decision_of(trial(unread, completed=np.where(STALLED, 0, 1000)))
     assert said.limit == "stalls"
+    at_work = {name: value for name, value in unread.items() if name != "waits.mariadb.cpu"} | {"waits.mariadb.cpu": 2}
+    said = decision_of(trial(at_work, completed=np.where(STALLED, 0, 1000)))
+    assert said.limit != "stalls"
 
 
 def stalls(share, longest_ms):

@@ -298,8 +298,9 @@ def unexplained_stalls(trial: Trial, budget: TimeBudget) -> str | None:
     seconds, still = int(budget.measured.sum()), int(stalled.sum())
     if still < STALLED_SHARE * seconds or not still:
         return None
-    # A server that is stopped reads nothing.
-    dark = sum(budget.per_second[band][stalled].sum() for band in ("unexplained", "server_queue"))
+    # A server that is stopped reads nothing; one that works in that second has a queue for a known reason.
+    works = budget.per_second["server_cpu"] + budget.per_second["server_cpu_wait"] >= AT_WORK
+    dark = budget.per_second["unexplained"][stalled].sum() + budget.per_second["server_queue"][stalled & ~works].sum()
     flying = sum(values[stalled].sum() for values in budget.per_second.values())
     # Seconds without operations in flight did not stall: an open loop may have offered none.
     if not flying or dark < MOST * flying:
