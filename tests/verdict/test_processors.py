@@ -75,6 +75,13 @@ def test_a_thread_for_each_operation_queues_none():
     assert full(thread("mariadbd", 0.95, server="mariadb") | waits(cpu=1, client=15) | host(IDLE_HOST)) is None
 
 
+def test_a_server_with_tasks_queued_for_its_threads_has_none_for_each_operation():
+    pool = thread("mariadbd", 0.99, server="mariadb") | waits(cpu=1, client=15) | host(IDLE_HOST)
+    assert full(pool | {"store.mariadb.request_tasks_pending": 0.2}) is None
+    limit, signs = full(pool | {"store.mariadb.request_tasks_pending": 9.0})
+    assert (limit, signs) == ("server-thread", ("its thread 'mariadbd' was busy 99% of the time (99% on a CPU)",))
+
+
 def test_a_pool_of_threads_is_full_as_a_whole():
     pool = waits("memcached", cpu=3, cpu_wait=0.9, client=0.1) | host(IDLE_HOST)
     assert full(pool, servers=[{"name": "memcached"}]) == (

@@ -118,7 +118,12 @@ class Measured:
         return used_s / max(1.0, facts.ended_unix_s - facts.started_unix_s)
 
     def thread_each(self, server: str) -> bool:
-        """Return whether a server has a thread for each operation in flight, so its threads show where these are."""
+        """Return whether a server has a thread for each operation in flight, so its threads show where these are.
+
+        What a pool shows are connections: it says itself that their tasks are queued for its threads.
+        """
+        if sum(self.mean(f"store.{server}.{task}_tasks_pending") or 0.0 for task in CLIENT_TASKS) >= 1:
+            return False
         threads = sum(self.mean(name) or 0.0 for name in self.observations.names(f"waits.{server}."))
         return threads >= A_THREAD_EACH * self.trial.facts.transactions_in_flight
 
