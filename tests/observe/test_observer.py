@@ -96,6 +96,20 @@ def test_one_that_watched_nothing_can_be_stopped(tmp_path):
     assert probe.closed == 1
 
 
+def test_threads_and_sockets_are_looked_at_before_a_server_is_asked(observe, monkeypatch):
+    order = []
+
+    def noting(owner, name, what):
+        does = getattr(owner, name)
+        monkeypatch.setattr(owner, name, lambda self: (order.append(what), does(self))[1])
+
+    noting(observer_module.Observer, "_look_at_queues", "sockets")
+    noting(observer_module.ThreadStates, "look", "threads")
+    noting(observer_module.StoreWatch, "ask", "server")
+    observe(Observed({"fake": os.getpid()}, probes=[FakeProbe()]), samples=1)
+    assert order[:3] == ["sockets", "threads", "server"]
+
+
 def test_how_long_an_empty_request_took_before_the_load_is_with_each_sample(tmp_path):
     probe = FakeProbe()
     probe.round_trip_s = 0.04

@@ -160,14 +160,14 @@ class Observer:
         try:
             while not self._stopping.wait(max(0.0, next_look - time.monotonic())):
                 now = time.monotonic()
+                # Before a sample: it waits for answers, after which a server of one thread is always in the same place.
+                if now >= next_queues:
+                    next_queues = now + max(QUEUES_PERIOD_S, self._look_at_queues() / QUEUES_BUDGET)
                 if now >= next_sample:
                     lines.append_object(self.sample())
                     next_sample = max(next_sample + PERIOD_S, now)
                 elif self._within_budget(now - began):
-                    for threads in self._threads.values():
-                        threads.look()
-                if now >= next_queues:
-                    next_queues = now + max(QUEUES_PERIOD_S, self._look_at_queues() / QUEUES_BUDGET)
+                    self._look_at_all_threads()
                 self.cpu_s = time.thread_time() - begun_cpu_s
                 # A late sample is left out, not caught up with.
                 next_look = max(next_look + period_s, now)
@@ -178,6 +178,10 @@ class Observer:
         finally:
             self.cpu_s = time.thread_time() - begun_cpu_s
             lines.close()
+
+    def _look_at_all_threads(self) -> None:
+        for threads in self._threads.values():
+            threads.look()
 
     def _look_at_queues(self) -> float:
         """Return the processor time that it took."""
@@ -192,6 +196,7 @@ class Observer:
     def sample(self) -> dict[str, float]:
         """Return a line of `observations.jsonl`: when, and every column that can be seen now."""
         row: dict[str, float] = {AT: round(time.time(), 3)}
+        self._look_at_all_threads()
         for store in self._stores:
             store.ask()
         for sampler in self._samplers:
