@@ -87,7 +87,6 @@ SERVERS = (
         REDIS_FLUSH,
         FLUSHED | ON_DISK,
         (server_limited(slow_disk(write_iops=40)),),
-        held_out=True,
     ),
     Case(
         "commit-rate-missed",

@@ -215,7 +215,6 @@ QUEUES = (
         CASSANDRA_FLUSH,
         frozenset({COMMIT, DISK}),
         (server_limited(slow_disk(write_iops=40)),),
-        held_out=True,
     ),
 )
 
