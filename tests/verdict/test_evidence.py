@@ -38,6 +38,7 @@ def test_who_else_was_at_work_is_said():
     busy = {"user": 1.9, "system": 0.0, "iowait": 0.0, "steal": 0.0, "idle": 0.1}
     assert evidence.others(measured(served | host(busy))) == "other processes used 0.30 of the host's 2 processors"
     assert evidence.others(measured(SERVER | process("client", cpu=0.3) | host(busy))) is None
+    assert evidence.others(measured(served | host(busy), copy={"tool": "sql"})) is None
     assert evidence.others(measured(host(busy))) is None
 
 

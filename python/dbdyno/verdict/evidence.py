@@ -151,8 +151,11 @@ def processors_filled(measured: Measured, server: str) -> float | None:
 def others_cores(measured: Measured) -> float | None:
     """Return how many of the host's processors other processes used, if it is enough to disturb; else `None`.
 
-    No process of this host had the time that the hypervisor took.
+    No process of this host had the time that the hypervisor took. The tools of a copy are no observed process, so none
+    is then known to be another.
     """
+    if measured.trial.facts.copy is not None:
+        return None
     host, free = measured.host_cores(), free_processors(measured.trial)
     known = {name.split(".")[1] for name in measured.observations.names("process.")}
     used = measured.cores(tuple(known))
