@@ -323,10 +323,6 @@ impl Administration for EmbeddedSession {
         Ok(Some(self.count_of(table, keys)?))
     }
 
-    async fn index(&mut self, _: usize) -> Result<(), Trouble> {
-        Ok(())
-    }
-
     async fn settle(&mut self, table: usize) -> Result<(), Trouble> {
         Ok(self.access.settle(table)?)
     }
@@ -341,10 +337,6 @@ impl Administration for EmbeddedSession {
 
     async fn sum(&mut self, table: usize, column: usize) -> Result<Option<i128>, Trouble> {
         Ok(Some(self.total(table, column)?))
-    }
-
-    async fn marker(&mut self) -> Result<Option<String>, Trouble> {
-        Ok(None)
     }
 
     async fn remove(&mut self, cleaning: Cleaning) -> Result<Vec<String>, Trouble> {

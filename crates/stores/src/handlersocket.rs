@@ -12,7 +12,7 @@ use dbdyno_wire::{Decoded, Param, TextKind};
 use serde::Deserialize;
 
 use crate::connection_config::{AddressConfig, Secret};
-use crate::multi_get::MultiGet;
+use crate::multi_get::hand_over_all;
 use crate::mysql::{MAX_ROW_SIZE_BYTES, Mysql, MysqlPart, MysqlSession};
 use crate::network::{Endpoint, Exchange, event_loop, while_logging_in};
 use crate::params::{field, param, text_kind};
@@ -318,11 +318,8 @@ impl Session for HandlersocketSession {
         if matches!(operation, Operation::GetMany { .. }) {
             wire::find_many(&mut exchange.request, step, values);
             exchange.ask(|bytes| found_rows.decode(bytes, table)).await??;
-            let (mut multi_get, bytes) = (MultiGet::new(keys), found_rows.bytes(exchange.bytes()));
-            let mut rows = found_rows.fields.chunks_exact(table.columns.len());
-            rows.try_for_each(|fields| multi_get.hand_over(Row::new(bytes, fields), each))?;
-            multi_get.finish(each);
-            return Ok(());
+            let bytes = found_rows.bytes(exchange.bytes());
+            return hand_over_all(keys, bytes, (&found_rows.fields, table.columns.len()), each);
         }
         values.for_each(|value| wire::find(&mut exchange.request, step, value));
         exchange.send().await?;

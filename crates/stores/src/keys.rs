@@ -1,5 +1,7 @@
 //! The names under which key-value stores file rows: `dbdyno:<table>:<value>`.
 
+use std::ops::Range;
+
 use dbdyno_model::{RowBuffer, Table, Value, write_decimal};
 
 use crate::MARKER;
@@ -12,6 +14,12 @@ pub const MARKERS_KEY: &[u8] = b"dbdyno:markers";
 
 /// Before the digest of a query's text.
 const RESULT_PREFIX: &[u8] = b"dbdyno:result:";
+
+/// Cuts a range of row numbers into batches of at most `most`.
+pub fn batches(numbers: Range<u64>, most: u64) -> impl Iterator<Item = Range<u64>> {
+    let end = numbers.end;
+    numbers.step_by(most as usize).map(move |first| first..(first + most).min(end))
+}
 
 /// Appends `dbdyno:<table>:`.
 pub fn prefix(table: &Table) -> Vec<u8> {
@@ -52,6 +60,12 @@ pub fn write_key_of_row(table: &Table, prefix: &[u8], key: u64, row: &mut RowBuf
 mod tests {
     use super::*;
     use dbdyno_model::{Column, Kind, Source};
+
+    #[test]
+    fn batches_cover_a_range_once_and_the_last_may_be_shorter() {
+        assert_eq!(batches(1..8, 3).collect::<Vec<_>>(), [1..4, 4..7, 7..8]);
+        assert_eq!(batches(5..5, 3).count(), 0);
+    }
 
     #[test]
     fn rows_are_filed_under_the_tables_column() {

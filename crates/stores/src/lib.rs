@@ -120,7 +120,9 @@ pub trait Administration {
     /// Makes empty tables that carry `marker` (which begins with [`MARKER`]), replacing tables of the same name that carry
     /// one; refuses if there is one that does not.
     /// A key-value store has no tables: there rows are claimed, by [`Administration::claim`].
-    async fn prepare(&mut self, marker: &str) -> Result<(), Trouble>;
+    async fn prepare(&mut self, _marker: &str) -> Result<(), Trouble> {
+        Ok(())
+    }
     /// Writes these claims, one of each table of the schema, before any of its rows; refuses if one of their keys is there. Only key-value
     /// stores have claims.
     async fn claim(&mut self, _claims: &[String]) -> Result<(), Trouble> {
@@ -149,8 +151,10 @@ pub trait Administration {
     fn loads_by(&self) -> &'static str;
     /// How many of the rows with these keys are there; `None` if the store cannot tell, and then loading a row once more does no harm.
     async fn present(&mut self, table: usize, keys: Range<u64>) -> Result<Option<u64>, Trouble>;
-    /// Makes the secondary indexes that a table with its rows still lacks.
-    async fn index(&mut self, table: usize) -> Result<(), Trouble>;
+    /// Makes the secondary indexes that a table with its rows still lacks; a store without any has nothing to do.
+    async fn index(&mut self, _table: usize) -> Result<(), Trouble> {
+        Ok(())
+    }
     /// Does, once all rows are there, what the store would else do in the background of a run.
     async fn settle(&mut self, _table: usize) -> Result<(), Trouble> {
         Ok(())
@@ -179,10 +183,14 @@ pub trait Administration {
     }
     /// The sum of an integer column; `None` if the store cannot tell.
     async fn sum(&mut self, table: usize, column: usize) -> Result<Option<i128>, Trouble>;
-    /// The marker that is on a table.
-    async fn marker(&mut self) -> Result<Option<String>, Trouble>;
-    /// Removes the tables that carry a marker and says which.
-    async fn remove(&mut self, cleaning: Cleaning) -> Result<Vec<String>, Trouble>;
+    /// The marker that is on a table; a store with claims has none.
+    async fn marker(&mut self) -> Result<Option<String>, Trouble> {
+        Ok(None)
+    }
+    /// Removes the tables that carry a marker and says which; a store with claims has none.
+    async fn remove(&mut self, _cleaning: Cleaning) -> Result<Vec<String>, Trouble> {
+        Ok(vec![])
+    }
 }
 
 /// The writes of a cache in front of a store.

@@ -11,7 +11,7 @@ use dbdyno_net::Reactor;
 use dbdyno_wire::Decoded;
 use dbdyno_wire::memcached::{self as wire, Counted, Got};
 
-use crate::keys::{prefix, write_key, write_key_of_row};
+use crate::keys::{batches, prefix, write_key, write_key_of_row};
 use crate::network::{Endpoint, Exchange, event_loop, excerpt};
 use crate::store_config::OpenStore;
 use crate::values::{Found, encode, read_row, read_rows, read_rows_found};
@@ -176,7 +176,7 @@ impl MemcachedSession {
     fn batches(&self) -> Vec<(usize, Range<u64>)> {
         let of_table = |table: usize| {
             let end = self.schema.tables[table].numbers(self.schema.rows).end;
-            (1..end).step_by(BATCH as usize).map(move |first| (table, first..(first + BATCH).min(end)))
+            batches(1..end, BATCH).map(move |batch| (table, batch))
         };
         (0..self.schema.tables.len()).flat_map(of_table).collect()
     }
@@ -284,10 +284,6 @@ impl Cache for MemcachedSession {
 }
 
 impl Administration for MemcachedSession {
-    async fn prepare(&mut self, _: &str) -> Result<(), Trouble> {
-        Ok(())
-    }
-
     async fn claim(&mut self, claims: &[String]) -> Result<(), Trouble> {
         for (table, keys) in self.batches() {
             if self.is_any_there(table, keys).await? {
@@ -318,8 +314,8 @@ impl Administration for MemcachedSession {
     }
 
     async fn load(&mut self, table: usize, keys: Range<u64>) -> Result<(), Trouble> {
-        for first in keys.clone().step_by(BATCH as usize) {
-            self.load_rows(table, first..(first + BATCH).min(keys.end)).await?;
+        for batch in batches(keys, BATCH) {
+            self.load_rows(table, batch).await?;
         }
         Ok(())
     }
@@ -333,10 +329,6 @@ impl Administration for MemcachedSession {
         Ok(None)
     }
 
-    async fn index(&mut self, _: usize) -> Result<(), Trouble> {
-        Ok(())
-    }
-
     /// A cache may forget rows as it likes, so their number says nothing.
     async fn count(&mut self, _: usize) -> Result<Option<u64>, Trouble> {
         Ok(None)
@@ -344,13 +336,5 @@ impl Administration for MemcachedSession {
 
     async fn sum(&mut self, _: usize, _: usize) -> Result<Option<i128>, Trouble> {
         Ok(None)
-    }
-
-    async fn marker(&mut self) -> Result<Option<String>, Trouble> {
-        Ok(None)
-    }
-
-    async fn remove(&mut self, _: Cleaning) -> Result<Vec<String>, Trouble> {
-        Ok(vec![])
     }
 }

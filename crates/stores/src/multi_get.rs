@@ -1,12 +1,28 @@
 //! The keys of one request, and which of them are answered: stores answer in their own order, or leave out absent keys.
 
-use dbdyno_model::{Failure, Row, Value};
+use dbdyno_model::{Failure, Field, Row, Value};
 
 pub struct MultiGet<'k> {
     keys: &'k [u64],
     is_answered: Vec<bool>,
     /// The position at which the next row is looked for first: most stores answer in the order of the keys.
     next: usize,
+}
+
+/// Hands over the rows of an answer in which their fields follow each other, `columns` of them a row, and then the keys without one.
+///
+/// # Errors
+/// As of [`MultiGet::hand_over`].
+pub fn hand_over_all(
+    keys: &[u64],
+    bytes: &[u8],
+    (fields, columns): (&[Field], usize),
+    each: &mut dyn FnMut(usize, Option<Row<'_>>),
+) -> Result<(), Failure> {
+    let mut multi_get = MultiGet::new(keys);
+    fields.chunks_exact(columns).try_for_each(|fields| multi_get.hand_over(Row::new(bytes, fields), each))?;
+    multi_get.finish(each);
+    Ok(())
 }
 
 impl<'k> MultiGet<'k> {
@@ -46,7 +62,6 @@ impl<'k> MultiGet<'k> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use dbdyno_model::Field;
 
     fn row(fields: &[Field]) -> Row<'_> {
         Row::new(&[], fields)
@@ -61,6 +76,15 @@ mod tests {
         }
         multi_get.finish(&mut each);
         assert_eq!(handed, [(2, true), (0, true), (1, false)]);
+    }
+
+    #[test]
+    fn fields_that_follow_each_other_are_rows() {
+        let (mut keys, fields) = (vec![], [3, 30, 9, 90].map(Field::Int));
+        let mut each = |position, row: Option<Row<'_>>| keys.push((position, row.map(|row| row.value(1).to_string())));
+        hand_over_all(&[3, 5, 9], &[], (&fields, 2), &mut each).unwrap();
+        assert_eq!(keys, [(0, Some("30".into())), (2, Some("90".into())), (1, None)]);
+        assert!(hand_over_all(&[3], &[], (&fields, 2), &mut |_, _| {}).is_err());
     }
 
     #[test]

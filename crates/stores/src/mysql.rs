@@ -10,13 +10,13 @@ use std::rc::Rc;
 
 use dbdyno_model::{Failure, Field, Kind, Operation, Row, RowBuffer, Session, Value};
 use dbdyno_net::{Address, Reactor};
+use dbdyno_wire::Decoded;
 use dbdyno_wire::mysql::{self as wire, Answer, Dialect, Greeting, Login, LoginStep, Param, ServerMessage, Transport};
-use dbdyno_wire::{Decoded, Malformed};
 
 use crate::SharedSchema;
-use crate::multi_get::MultiGet;
+use crate::multi_get::hand_over_all;
 use crate::network::{
-    Endpoint, Exchange, MOST_LOGIN_MESSAGES, endless_login, event_loop, while_logging_in, without_tls,
+    Endpoint, Exchange, MOST_LOGIN_MESSAGES, endless_login, event_loop, protocol, while_logging_in, without_tls,
 };
 use crate::params::param;
 use crate::sql::mysql_control;
@@ -129,10 +129,6 @@ impl Mysql {
         }
         Err(endless_login())
     }
-}
-
-fn protocol(malformed: Malformed) -> Failure {
-    Failure::Protocol(malformed.0)
 }
 
 fn whole_packet(bytes: &[u8]) -> Decoded<((u8, Vec<u8>), usize)> {
@@ -250,10 +246,7 @@ impl Session for MysqlSession {
     ) -> Result<(), Failure> {
         self.read_rows(step, keys.iter().map(|&key| Param::Int(key as i64))).await?;
         let columns = self.schema.table_of_operation(self.schema.steps[step].operation).columns.len();
-        let (mut multi_get, bytes) = (MultiGet::new(keys), self.exchange.bytes());
-        self.fields.chunks_exact(columns).try_for_each(|fields| multi_get.hand_over(Row::new(bytes, fields), each))?;
-        multi_get.finish(each);
-        Ok(())
+        hand_over_all(keys, self.exchange.bytes(), (&self.fields, columns), each)
     }
 
     #[inline]

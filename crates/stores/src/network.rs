@@ -6,7 +6,7 @@ use std::rc::Rc;
 
 use dbdyno_model::Failure;
 use dbdyno_net::{Address, Connection, Encryption, Reactor, now_ns};
-use dbdyno_wire::Decoded;
+use dbdyno_wire::{Decoded, Malformed};
 
 use crate::connection_config::TlsConfig;
 
@@ -209,6 +209,12 @@ impl Exchange {
 /// The event loop of the calling thread.
 pub fn event_loop(reactor: Option<&Rc<Reactor>>) -> Result<&Rc<Reactor>, Failure> {
     reactor.ok_or_else(|| Failure::Connect("a network store was opened outside an event loop".into()))
+}
+
+/// A message that is none of the protocol.
+#[cold]
+pub fn protocol(malformed: Malformed) -> Failure {
+    Failure::Protocol(malformed.0)
 }
 
 /// The failure if TLS was requested and the server has none.

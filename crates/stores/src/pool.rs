@@ -14,7 +14,7 @@ use crate::memcached::{Memcached, MemcachedSession};
 use crate::network::Endpoint;
 use crate::remapped_keys::{RemappedKeys, RequestedKeys};
 use crate::store_config::OpenStore;
-use crate::{Administration, Cache, Cleaning, SharedSchema, Trouble, sql};
+use crate::{Administration, Cache, SharedSchema, Trouble, sql};
 
 /// The nodes of the pool over time: the last node can leave, or join, in the middle of a run.
 #[derive(Debug)]
@@ -207,12 +207,8 @@ impl Cache for PoolSession {
     }
 }
 
+/// Results have keys that only who asked the query can know, so every node is dbdyno's own and carries no marker.
 impl Administration for PoolSession {
-    /// Results have keys that only who asked the query can know, so every node is dbdyno's own and carries no marker.
-    async fn prepare(&mut self, _: &str) -> Result<(), Trouble> {
-        Ok(())
-    }
-
     async fn load(&mut self, _: usize, _: Range<u64>) -> Result<(), Trouble> {
         Err(Trouble::Refused("a cache of results is not loaded".into()))
     }
@@ -225,24 +221,12 @@ impl Administration for PoolSession {
         Ok(None)
     }
 
-    async fn index(&mut self, _: usize) -> Result<(), Trouble> {
-        Ok(())
-    }
-
     async fn count(&mut self, _: usize) -> Result<Option<u64>, Trouble> {
         Ok(None)
     }
 
     async fn sum(&mut self, _: usize, _: usize) -> Result<Option<i128>, Trouble> {
         Ok(None)
-    }
-
-    async fn marker(&mut self) -> Result<Option<String>, Trouble> {
-        Ok(None)
-    }
-
-    async fn remove(&mut self, _: Cleaning) -> Result<Vec<String>, Trouble> {
-        Ok(vec![])
     }
 }
 

@@ -8,11 +8,11 @@ use std::rc::Rc;
 use dbdyno_model::{Dialect, Failure, Field, Kind, Operation, Row, RowBuffer, Session, Value};
 use dbdyno_net::Reactor;
 use dbdyno_wire::postgres::{self as wire, Answer, Login, LoginStep, Prepared, ScalarType, ServerMessage};
-use dbdyno_wire::{Decoded, Malformed, Param, TextRows};
+use dbdyno_wire::{Decoded, Param, TextRows};
 
-use crate::multi_get::MultiGet;
+use crate::multi_get::hand_over_all;
 use crate::network::{
-    Endpoint, Exchange, MOST_LOGIN_MESSAGES, endless_login, event_loop, while_logging_in, without_tls,
+    Endpoint, Exchange, MOST_LOGIN_MESSAGES, endless_login, event_loop, protocol, while_logging_in, without_tls,
 };
 use crate::params::{field, param, scale};
 use crate::sql::{TABLE_PREFIX, control, create_table, table_name, table_options};
@@ -102,10 +102,6 @@ impl Postgres {
         }
         Err(endless_login())
     }
-}
-
-fn protocol(malformed: Malformed) -> Failure {
-    Failure::Protocol(malformed.0)
 }
 
 fn whole_message(bytes: &[u8]) -> Decoded<((u8, Vec<u8>), usize)> {
@@ -226,10 +222,7 @@ impl PostgresSession {
             other => return Err(unexpected(&other)),
         }
         let columns = self.schema.table_of_operation(self.schema.steps[step].operation).columns.len();
-        let (mut multi_get, bytes) = (MultiGet::new(keys), self.exchange.bytes());
-        self.fields.chunks_exact(columns).try_for_each(|fields| multi_get.hand_over(Row::new(bytes, fields), each))?;
-        multi_get.finish(each);
-        Ok(())
+        hand_over_all(keys, self.exchange.bytes(), (&self.fields, columns), each)
     }
 
     /// Runs statements as text.

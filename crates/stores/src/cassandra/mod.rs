@@ -14,7 +14,7 @@ use dbdyno_net::Reactor;
 use dbdyno_wire::cql::{self as wire, Answer, Consistency, LoginStep, Prepared, ServerError};
 use dbdyno_wire::{Param, TextRows};
 
-use crate::multi_get::MultiGet;
+use crate::multi_get::hand_over_all;
 use crate::network::{Endpoint, Exchange, event_loop, while_logging_in};
 use crate::params::{field, param, params};
 use crate::sql::{TABLE_PREFIX, statement};
@@ -347,11 +347,7 @@ impl CassandraSession {
             other => return Err(unexpected(&other)),
         }
         let columns = self.store.schema.table_of_operation(self.store.schema.steps[step].operation).columns.len();
-        let mut multi_get = MultiGet::new(keys);
-        let bytes = self.bytes();
-        self.fields.chunks_exact(columns).try_for_each(|fields| multi_get.hand_over(Row::new(bytes, fields), each))?;
-        multi_get.finish(each);
-        Ok(())
+        hand_over_all(keys, self.bytes(), (&self.fields, columns), each)
     }
 
     fn bytes(&self) -> &[u8] {

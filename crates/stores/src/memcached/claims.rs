@@ -8,7 +8,7 @@ use dbdyno_wire::memcached::{self as wire, Got};
 
 use super::{BATCH, MemcachedSession, answer, refused};
 use crate::claim::{Claim, Claimed, Held, Withdrawn, foreign_key, is_encoded_row};
-use crate::keys::{MARKER_KEY, write_key_of_row};
+use crate::keys::{MARKER_KEY, batches, write_key_of_row};
 use crate::{Cleaning, MARKER, Trouble};
 
 /// How often the markers are read anew that somebody else has changed meanwhile.
@@ -83,8 +83,8 @@ impl MemcachedSession {
         let mut withdrawn = Withdrawn::default();
         for &Claimed { table, last } in &claim.tables {
             let (mut left, end) = (Vec::new(), last.unwrap_or(self.schema.rows) + 1);
-            for first in (1..end).step_by(BATCH as usize) {
-                left.extend(self.remove_rows_of(table, first..(first + BATCH).min(end), cleaning).await?);
+            for batch in batches(1..end, BATCH) {
+                left.extend(self.remove_rows_of(table, batch, cleaning).await?);
             }
             withdrawn.add(&self.schema.tables[table], &left);
         }

@@ -15,7 +15,7 @@ use dbdyno_wire::mongodb::{
 use dbdyno_wire::{Cell, Decoded, Malformed};
 
 use crate::SharedSchema;
-use crate::multi_get::MultiGet;
+use crate::multi_get::hand_over_all;
 use crate::network::{Endpoint, Exchange, MOST_LOGIN_MESSAGES, endless_login, event_loop, while_logging_in};
 use crate::sql::table_name;
 use crate::store_config::OpenStore;
@@ -443,11 +443,8 @@ impl Session for MongodbSession {
             Answer::Rows(_) => {}
             other => return Err(unexpected(&other)),
         }
-        let (mut multi_get, bytes) = (MultiGet::new(keys), self.exchange.bytes());
         let columns = self.schema.tables[table].columns.len();
-        self.fields.chunks_exact(columns).try_for_each(|fields| multi_get.hand_over(Row::new(bytes, fields), each))?;
-        multi_get.finish(each);
-        Ok(())
+        hand_over_all(keys, self.exchange.bytes(), (&self.fields, columns), each)
     }
 
     #[inline]

@@ -9,7 +9,7 @@ use dbdyno_wire::redis::{Reply, reply, whole_command};
 use dbdyno_wire::{Decoded, Malformed};
 
 use super::{BATCH, RedisSession, integer, refused, reply_or_error};
-use crate::keys::write_key;
+use crate::keys::{batches, write_key};
 use crate::{Administration, Claim, Cleaning, MARKER, Trouble, Withdrawn};
 
 /// A batch of the database's keys may take as long as an operation, and all of them an hour.
@@ -32,10 +32,9 @@ impl RedisSession {
     /// How many of the keys of these rows are there.
     async fn count_keys(&mut self, table: usize, numbers: Range<u64>) -> Result<u64, Failure> {
         let mut count = 0;
-        for first in numbers.clone().step_by(BATCH as usize) {
-            let batch: Vec<u64> = (first..(first + BATCH).min(numbers.end)).collect();
+        for batch in batches(numbers, BATCH) {
             self.exchange.begin();
-            self.append_keys(b"EXISTS", table, batch.into_iter());
+            self.append_keys(b"EXISTS", table, batch.collect::<Vec<_>>().into_iter());
             self.pipeline(1, |reply| count += if let Reply::Integer(n) = reply { n as u64 } else { 0 }).await?;
         }
         Ok(count)
@@ -159,10 +158,6 @@ fn text(bytes: &[u8], at: usize) -> Decoded<(&[u8], usize)> {
 }
 
 impl Administration for RedisSession {
-    async fn prepare(&mut self, _: &str) -> Result<(), Trouble> {
-        Ok(())
-    }
-
     async fn claim(&mut self, claims: &[String]) -> Result<(), Trouble> {
         self.read_claims().await?;
         for table in 0..self.schema.tables.len() {
@@ -201,8 +196,7 @@ impl Administration for RedisSession {
     }
 
     async fn load(&mut self, table: usize, keys: Range<u64>) -> Result<(), Trouble> {
-        for first in keys.clone().step_by(BATCH as usize) {
-            let batch = first..(first + BATCH).min(keys.end);
+        for batch in batches(keys, BATCH) {
             if self.is_hash { self.load_hashes(table, batch).await? } else { self.load_strings(table, batch).await? }
         }
         Ok(())
@@ -210,10 +204,6 @@ impl Administration for RedisSession {
 
     fn loads_by(&self) -> &'static str {
         if self.is_hash { "transactions of HSET" } else { "pipelined SET NX" }
-    }
-
-    async fn index(&mut self, _: usize) -> Result<(), Trouble> {
-        Ok(())
     }
 
     async fn count(&mut self, table: usize) -> Result<Option<u64>, Trouble> {
@@ -241,8 +231,7 @@ impl Administration for RedisSession {
         }
         let (is_hash, name) = (self.is_hash, of_table.columns[column].name.clone());
         let mut sum = 0;
-        for first in (1..=self.schema.rows).step_by(BATCH as usize) {
-            let keys = first..(first + BATCH).min(self.schema.rows + 1);
+        for keys in batches(1..self.schema.rows + 1, BATCH) {
             self.exchange.begin();
             for key in keys.clone() {
                 write_key(&self.prefixes[table], Value::Int(key as i64), &mut self.key);
@@ -255,13 +244,5 @@ impl Administration for RedisSession {
             }
         }
         Ok(Some(sum))
-    }
-
-    async fn marker(&mut self) -> Result<Option<String>, Trouble> {
-        Ok(None)
-    }
-
-    async fn remove(&mut self, _: Cleaning) -> Result<Vec<String>, Trouble> {
-        Ok(vec![])
     }
 }

@@ -10,7 +10,7 @@ use dbdyno_wire::redis::{Reply, command, part, reply, whole_command};
 use super::administration::texts;
 use super::{BATCH, RedisSession, append_hset, hash_fields, refused, reply_or_error, unexpected, value};
 use crate::claim::{Claim, Claimed, Held, Withdrawn, foreign_key, is_encoded_row, is_row};
-use crate::keys::{MARKER_KEY, MARKERS_KEY, write_key_of_row};
+use crate::keys::{MARKER_KEY, MARKERS_KEY, batches, write_key_of_row};
 use crate::{Cleaning, MARKER, Trouble};
 
 /// How often keys are looked at anew that somebody else has changed meanwhile.
@@ -90,8 +90,8 @@ impl RedisSession {
 
     async fn remove_range(&mut self, table: usize, last: u64, cleaning: Cleaning) -> Result<Vec<Vec<u8>>, Failure> {
         let mut left = Vec::new();
-        for first in (1..=last).step_by(BATCH as usize) {
-            let numbers: Vec<u64> = (first..(first + BATCH).min(last + 1)).collect();
+        for batch in batches(1..last + 1, BATCH) {
+            let numbers: Vec<u64> = batch.collect();
             left.extend(self.remove_rows_of(table, &numbers, cleaning).await?);
         }
         Ok(left)
@@ -164,9 +164,9 @@ impl RedisSession {
     /// How many of these keys hold their rows.
     pub(super) async fn count_rows(&mut self, table: usize, numbers: Range<u64>) -> Result<u64, Failure> {
         let mut count = 0;
-        for first in numbers.clone().step_by(BATCH as usize) {
-            let batch: Vec<u64> = (first..(first + BATCH).min(numbers.end)).collect();
-            count += self.held(table, &batch).await?.iter().filter(|held| **held == Held::Row(())).count() as u64;
+        for batch in batches(numbers, BATCH) {
+            let numbers: Vec<u64> = batch.collect();
+            count += self.held(table, &numbers).await?.iter().filter(|held| **held == Held::Row(())).count() as u64;
         }
         Ok(count)
     }

@@ -11,6 +11,7 @@ use dbdyno_wire::tokyotyrant::{self as wire, Command};
 use super::layout::Layout;
 use super::{TokyotyrantSession, refused};
 use crate::claim::{Claimed, Held, foreign_key, is_row};
+use crate::keys::batches;
 use crate::{Administration, Claim, Cleaning, MARKER, SharedSchema, Trouble, Withdrawn};
 
 /// Records in one pipelined batch.
@@ -136,17 +137,7 @@ impl TokyotyrantSession {
     }
 }
 
-/// The batches of a range of rows.
-fn batches(numbers: Range<u64>) -> impl Iterator<Item = Range<u64>> {
-    let end = numbers.end;
-    numbers.step_by(BATCH as usize).map(move |first| first..(first + BATCH).min(end))
-}
-
 impl Administration for TokyotyrantSession {
-    async fn prepare(&mut self, _: &str) -> Result<(), Trouble> {
-        Ok(())
-    }
-
     async fn claim(&mut self, claims: &[String]) -> Result<(), Trouble> {
         for table in 0..self.schema.tables.len() {
             let prefix = self.prefixes[table].clone();
@@ -191,7 +182,7 @@ impl Administration for TokyotyrantSession {
     }
 
     async fn load(&mut self, table: usize, keys: Range<u64>) -> Result<(), Trouble> {
-        for batch in batches(keys) {
+        for batch in batches(keys, BATCH) {
             self.load_rows(table, batch).await?;
         }
         Ok(())
@@ -203,7 +194,7 @@ impl Administration for TokyotyrantSession {
 
     async fn present(&mut self, table: usize, keys: Range<u64>) -> Result<Option<u64>, Trouble> {
         let mut count = 0;
-        for batch in batches(keys) {
+        for batch in batches(keys, BATCH) {
             let numbers: Vec<u64> = batch.collect();
             let held = self.held(table, &numbers).await?;
             count += held.iter().filter(|&&held| held == Held::Row(())).count() as u64;
@@ -233,7 +224,7 @@ impl Administration for TokyotyrantSession {
             return Ok(Some(self.numbers(table).await?.len() as u64));
         }
         let mut count = 0;
-        for batch in batches(self.schema.tables[table].numbers(self.schema.rows)) {
+        for batch in batches(self.schema.tables[table].numbers(self.schema.rows), BATCH) {
             self.send_for_rows(table, batch.clone(), Command::Size).await?;
             for _ in batch {
                 count += u64::from(self.exchange.next(wire::value_size).await?.is_some());
@@ -248,13 +239,5 @@ impl Administration for TokyotyrantSession {
 
     async fn sum(&mut self, _: usize, _: usize) -> Result<Option<i128>, Trouble> {
         Ok(None)
-    }
-
-    async fn marker(&mut self) -> Result<Option<String>, Trouble> {
-        Ok(None)
-    }
-
-    async fn remove(&mut self, _: Cleaning) -> Result<Vec<String>, Trouble> {
-        Ok(vec![])
     }
 }
