@@ -50,6 +50,14 @@ def test_an_embedded_and_an_attached_one(run):
     )
 
 
+def test_several_hosts_are_named(run):
+    clients = [{"name": "c1"}, {"name": "c2"}]
+    server = {"name": "s1", "role": "server"}
+    assert changed(run, "redis", hosts=[*clients, server])["place"].text == "clients on c1, c2, server on s1"
+    reached = changed(run, "redis", hosts=clients, attached=True)
+    assert reached["place"].text == "clients on c1, c2, server on a host that was not observed"
+
+
 def test_settings_that_a_library_does_not_show_are_said(run):
     hidden = changed(run, "sqlite", servers=[{"name": "tkrzw", "not_readable": ["file"]}])
     assert hidden["not readable"].text == "file: taken without an error, not shown by tkrzw"

@@ -118,6 +118,12 @@ def test_what_can_be_reduced_can_be_confirmed(run):
     assert not any("--confirm-limit" in command for _, command in steps(run, "disk", attached=True))
 
 
+def test_with_several_hosts_the_advice_is_for_these(run):
+    hosts = [{"name": "c1", "clients": {"count": 16}, "network": None}, {"name": "s1", "role": "server"}]
+    assert not any("--confirm-limit" in command for _, command in steps(run, "disk", hosts=hosts))
+    assert ("on s1, see what else runs there, and stop it", "dbdyno doctor") in steps(run, "neighbour", hosts=hosts)
+
+
 @pytest.mark.parametrize("limit", LIMITS)
 @pytest.mark.parametrize("about", [{}, {"attached": True}, {"clients": 1}])
 def test_every_limit_has_a_next_experiment(run, limit, about):

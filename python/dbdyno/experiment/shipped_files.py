@@ -9,7 +9,7 @@ SHIPPED = Path(__file__).parent.parent / "shipped"
 
 def shipped_experiments() -> dict[str, Path]:
     """Return the experiments that come with dbdyno, name to file."""
-    return {path.stem: path for path in sorted(SHIPPED.glob("*.toml"))}
+    return {path.stem: path for path in sorted(SHIPPED.glob("*.toml"), key=lambda path: path.stem)}
 
 
 def shipped_questions() -> dict[str, str]:

@@ -173,8 +173,11 @@ def _more_memory(trial: Trial) -> Iterator[Step]:
 
 
 def _doctor(trial: Trial) -> Iterator[Step]:
-    del trial
-    yield Step("see what else runs on this host, and stop it", None, "dbdyno doctor")
+    servers = [host["name"] for host in trial.facts.hosts or () if host.get("role") == "server"]
+    if servers:
+        yield Step(f"on {', '.join(servers)}, see what else runs there, and stop it", None, "dbdyno doctor")
+    else:
+        yield Step("see what else runs on this host, and stop it", None, "dbdyno doctor")
 
 
 def _lever(trial: Trial, limit: str) -> Iterator[Step]:
@@ -200,6 +203,8 @@ def _quantity(text: str) -> float | None:
 
 
 def _confirm(trial: Trial, decided: Limited) -> Iterator[Step]:
+    if trial.facts.hosts:
+        return  # It works on one host only.
     if LIMITS[decided.limit].resource and not trial.facts.attached and trial.confirmation is None:
         yield Step("remove a fifth of it and see whether throughput follows", ("--confirm-limit",))
     elif _can_change(trial, decided.limit) and trial.confirmation is None:
