@@ -114,8 +114,9 @@ class Stage:
     def worker(self, name: str) -> psutil.Process:
         """Return the process `dbdyno worker` of a host, without its agent."""
         first = psutil.Process(self.workers[name].pid)
+        # A frozen worker does not reap its children that have ended: these have no command any more.
         every = [first, *first.children(recursive=True)]
-        return [process for process in every if "worker" in process.cmdline() and "--role" in process.cmdline()][-1]
+        return [process for process in every if {"worker", "--role"} <= set(_command(process.pid))][-1]
 
     def commands_on(self, name: str) -> list[str]:
         """Return the command of each process on a host."""
