@@ -51,6 +51,21 @@ def test_a_power_cut_loses_what_was_not_flushed(cuttable):
     assert not lost.exists() or lost.read_text() == ""
 
 
+def test_a_mount_namespace_that_has_it_too_does_not_keep_its_power_off(cuttable):
+    written(cuttable.path / "old", "old", flush=True)
+    # A network namespace that is entered meanwhile has copies of all mounts, like this.
+    command = ["unshare", "--mount", "--propagation", "private", "sh", "-c", "echo there; exec sleep 60"]
+    with subprocess.Popen(command, stdout=subprocess.PIPE) as other:
+        try:
+            assert other.stdout.readline() == b"there\n"
+            cuttable.cut()
+            cuttable.restore()
+            written(cuttable.path / "new", "new", flush=True)
+            assert (cuttable.path / "old").read_text() == "old"
+        finally:
+            other.kill()
+
+
 def test_what_the_host_does_not_permit_is_said(monkeypatch):
     monkeypatch.setattr(os, "geteuid", lambda: 1000)
     assert missing() == "it mounts a file system, which takes root"

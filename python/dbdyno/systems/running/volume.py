@@ -21,6 +21,18 @@ EXT4_IOC_SHUTDOWN = 0x8004587D
 """`_IOR('X', 125, __u32)` (linux/fs/ext4/ext4.h)."""
 WITHOUT_ITS_LOG = 2
 """EXT4_GOING_FLAGS_NOLOGFLUSH: what the journal has not written is lost, too."""
+_MOUNT = """\
+device=$(losetup --find --show "$1") || exit
+mount "$device" "$2"
+status=$?
+losetup --detach "$device"
+exit $status
+"""
+"""Mounts an image by a device of its own, which goes with the last mount of it.
+
+`mount -o loop` would take a device that has the image already. In another mount namespace that may still be mounted,
+with the file system that was shut down.
+"""
 
 
 class Volume:
@@ -47,7 +59,7 @@ class Volume:
 
     def _mount(self) -> None:
         self._guard.tell("mount", self.path)
-        self._call("mount", "-o", "loop", str(self._image), str(self.path))
+        self._call("sh", "-c", _MOUNT, "mount", str(self._image), str(self.path))
 
     def sync(self) -> None:
         """Flush everything, so that what is lost later was written later."""
@@ -85,7 +97,7 @@ def missing() -> str | None:
     """Return why there can be no such volume here, or None."""
     if os.geteuid() != 0:
         return "it mounts a file system, which takes root"
-    lacking = [program for program in ("mkfs.ext4", "mount", "umount") if not shutil.which(program)]
+    lacking = [program for program in ("mkfs.ext4", "losetup", "mount", "umount") if not shutil.which(program)]
     return f"{', '.join(lacking)} not installed: apt install e2fsprogs mount" if lacking else None
 
 
