@@ -36,7 +36,11 @@ _CPU_FOR_INFORMATION = replace(_cpu(1.0), limits={})
 _AGAINST_PGBENCH = ((64, {SAME: 0.85}), (256, {}))
 """Clients, and the limit of the ratio. With 256 the better bare loop is the limit: nothing that sends and receives does
 with half of pgbench's cost."""
-_LOOPS = (("epoll", "bare-postgres"), ("io_uring", "bare-postgres-uring"))
+_LOOPS = (
+    ("epoll", "bare-postgres"),
+    ("io_uring", "bare-postgres-uring"),
+    ("io_uring that waits for one answer", "bare-postgres-uring-first"),
+)
 """The ways of the loops in C, and their programs."""
 _LEAST = 1.10
 """The limit against each bare loop with 256 clients, so also against the better one."""
@@ -223,18 +227,30 @@ def _against_lmdb(bench: Bench, placement: Placement, started: Started, director
     )
 
 
-def _load_on(name: str, settings: str, limits: dict[str, float]) -> Group:
-    """Return the group of one row: each load into a server just started, whose CPU is its own from the start."""
+def _load_on(name: str, settings: str, limits: dict[str, float], alone: str | None = None) -> Group:
+    """Return the group: each load into a server just started, whose CPU is its own from the start.
+
+    alone: the name of a second row, in which the server itself fills a copy of the table in dbdyno's place.
+    """
 
     @contextmanager
     def group(bench: Bench, placement: Placement) -> Iterator[list[Row]]:
+        def load_rows(started: Started) -> Outcome:
+            wanted = load.plan(
+                started.store, bench.load_rows, load.PREPARE, workload="secondary-get", clients=loading_clients()
+            )
+            return load.execute(wanted, placement)[0]
+
         def ours() -> Sample:
             with servers.mariadb(bench, placement, settings) as started:
-                clients = loading_clients()
-                wanted = load.plan(
-                    started.store, bench.load_rows, load.PREPARE, workload="secondary-get", clients=clients
+                return servers.with_server_cpu(started, bench.load_rows, lambda: load_rows(started))
+
+        def server_alone() -> Sample:
+            with servers.mariadb(bench, placement, settings) as started:
+                load_rows(started)
+                return servers.with_server_cpu(
+                    started, bench.load_rows, lambda: peers.copy_in_server(started.system.endpoint, placement)
                 )
-                return servers.with_server_cpu(started, bench.load_rows, lambda: load.execute(wanted, placement)[0])
 
         def theirs() -> Sample:
             with servers.mariadb(bench, placement, settings) as started:
@@ -243,7 +259,9 @@ def _load_on(name: str, settings: str, limits: dict[str, float]) -> Group:
                     started, bench.load_rows, lambda: peers.sysbench(endpoint, "prepare", bench.load_rows, placement)
                 )
 
-        yield [Row(name, f"sysbench prepare, {bench.load_rows} rows", _load_measures(limits), ours, theirs)]
+        against = f"sysbench prepare, {bench.load_rows} rows"
+        rows = [Row(name, against, _load_measures(limits), ours, theirs)]
+        yield [*rows, *([Row(alone, against, _load_measures({}), server_alone, theirs)] if alone else [])]
 
     return group
 
@@ -427,8 +445,9 @@ GROUPS: tuple[tuple[Group, tuple[str, ...], tuple[str, ...]], ...] = (
         EVERYWHERE,
         (
             *("pgbench-64", "pgbench-256", "pgbench-unix-64", "pgbench-unix-256"),
-            *("bare-postgres", "bare-postgres-256", "bare-postgres-uring-256"),
-            *("bare-postgres-256-of-pgbench", "bare-postgres-uring-256-of-pgbench"),
+            "bare-postgres",
+            *(f"{program}-256" for _, program in _LOOPS),
+            *(f"{program}-256-of-pgbench" for _, program in _LOOPS),
         ),
     ),
     (_null, HERE, _NULL),
@@ -436,7 +455,7 @@ GROUPS: tuple[tuple[Group, tuple[str, ...], tuple[str, ...]], ...] = (
     (_redis, EVERYWHERE, ("redis-benchmark", "redis-benchmark-p16", "bare-redis")),
     (_memcached, EVERYWHERE, ("bare-memcached",)),
     (_lmdb, HERE, ("lmdb-renew", "lmdb-begin", "lmdb-touch", "lmdb-held")),
-    (_load_on("load", servers.ROOMY, {SAME: 0.33}), EVERYWHERE, ("load",)),
+    (_load_on("load", servers.ROOMY, {SAME: 0.33}, "load-alone"), EVERYWHERE, ("load", "load-alone")),
     (_load_on("load-defaults", servers.DEFAULTS, {}), EVERYWHERE, ("load-defaults",)),
     (_tpcc, EVERYWHERE, (f"tpcc-{TERMINALS}",)),
     (_tpcc_load, EVERYWHERE, ("tpcc-load",)),

@@ -20,6 +20,7 @@ CONNECTED_PER_S = 32
 PROGRAMS_OF = {
     **{name: (f"{name}.c", "loop.c", "epoll.c") for name in ("mysql", "postgres", "redis", "memcached")},
     "postgres-uring": ("postgres.c", "loop.c", "uring.c", "-luring"),
+    "postgres-uring-first": ("postgres.c", "loop.c", "uring.c", "-luring", "-DFIRST_ANSWER"),
     "lmdb": ("lmdb.c", "-llmdb"),
     "timer": ("timer.c",),
 }
@@ -95,6 +96,22 @@ def sysbench(
     """Run a command of a script of sysbench: `prepare` (which makes a secondary index after the rows), `run`."""
     size = ("--tables=1", f"--table-size={rows}", "--rand-type=uniform")
     return _sysbench(endpoint, script, placement, *size, *options, command)
+
+
+def copy_in_server(endpoint: Endpoint, placement: Placement) -> Outcome:
+    """Have MariaDB fill a copy of dbdyno's table for `secondary-get` by itself, and then make its index.
+
+    No row comes from a client, and none is parsed: the least that a server does to load these rows.
+    """
+    statements = (
+        "SET SESSION TRANSACTION ISOLATION LEVEL READ COMMITTED",  # no locks on the rows that are read
+        "CREATE TABLE alone LIKE dbdyno_bm",
+        "DROP INDEX dbdyno_bm_sid ON alone",
+        "INSERT INTO alone SELECT * FROM dbdyno_bm",
+        "CREATE UNIQUE INDEX alone_sid ON alone (sid)",
+    )
+    where = ("-h", endpoint.host, "-P", str(endpoint.port), "-u", endpoint.user or "", endpoint.database)
+    return run_well(["mariadb", *where, "-e", "; ".join(statements)], placement.client_cpus)
 
 
 def sysbench_tpcc(endpoint: Endpoint, command: str, warehouses: int, placement: Placement, *options: str) -> Outcome:
