@@ -112,7 +112,8 @@ class _Run:
         start_unix_s: float | None = None
         try:
             await asyncio.gather(*(_guarded(part, self._connect(part, context)) for part in self._parts))
-            for part in self._parts:
+            # A host that is not there takes so long to say that the agents of the others have given up meanwhile.
+            for part in self._parts if not self._problem() else ():
                 await _guarded(part, _compare_before(part))
             if not self._problem():
                 start_unix_s = await self._start(secrets, trial)
