@@ -125,7 +125,7 @@ def _postgresql(bench: Bench, placement: Placement) -> Iterator[list[Row]]:
             return Row(
                 f"{program}-256",
                 f"a bare loop by {way}, postgres, 256 connections",
-                (_cpu(_LEAST), _FOR_INFORMATION),
+                (_cpu(_LEAST), replace(_USER, limits={}), _FOR_INFORMATION),
                 _ours(bench, placement, by_tcp, 256),
                 loop(program),
             )

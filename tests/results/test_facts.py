@@ -83,3 +83,10 @@ def test_a_client_host_has_a_part_of_the_load():
 
 def test_a_host_of_an_earlier_version_ran_clients():
     assert client_host({"name": "c1"}) == {"name": "c1"}
+
+
+def test_hosts_are_those_of_clients_or_of_servers():
+    clients, server = [{"name": "c1"}, {"name": "c2", "role": "client"}], {"name": "s1", "role": "server"}
+    facts = TrialFacts.read({"hosts": [*clients, server]})
+    assert (facts.client_hosts, facts.server_hosts) == (clients, [server])
+    assert TrialFacts().client_hosts == TrialFacts().server_hosts == []

@@ -207,6 +207,16 @@ class TrialFacts(_Facts):
         )
 
     @property
+    def server_hosts(self) -> list[HostStated]:
+        """The hosts that ran servers; none of a trial on one host, or of a server that was only reached."""
+        return [host for host in self.hosts or () if host.get("role") == "server"]
+
+    @property
+    def client_hosts(self) -> list[HostStated]:
+        """The hosts that issued the load; none of a trial on one host."""
+        return [host for host in self.hosts or () if host.get("role") != "server"]
+
+    @property
     def transactions_in_flight(self) -> int:
         """How many transactions a closed loop keeps in flight: clients × pipeline."""
         return (self.clients or 0) * (self.pipeline or 1)

@@ -16,7 +16,6 @@ from dbdyno.results.read import processes_of_store
 
 if TYPE_CHECKING:
     from dbdyno.results.facts import TrialFacts
-    from dbdyno.results.json_types import HostStated
     from dbdyno.results.model import Run, Trial
 
 FLUSHED = frozenset({"D2", "D3"})
@@ -306,7 +305,10 @@ def _temperature(trial: Trial, run: Run) -> Line:
 def _place(trial: Trial) -> str:
     facts = trial.facts
     if facts.hosts:
-        return _on_hosts(facts.hosts)
+        clients, servers = (
+            ", ".join(host["name"] for host in hosts) for hosts in (facts.client_hosts, facts.server_hosts)
+        )
+        return f"clients on {clients}, server on {servers or 'a host that was not observed'}"
     if facts.attached and processes_of_store(trial):
         return "attached, on this host: client and server share it, and the server is not dbdyno's to pin"
     if facts.attached:
@@ -317,13 +319,6 @@ def _place(trial: Trial) -> str:
     if not client and not server:
         return "client and server on one host, neither pinned to processors"
     return f"client and server on one host, client {_cpus(client)}, server {_cpus(server)}"
-
-
-def _on_hosts(hosts: Sequence[HostStated]) -> str:
-    """Say on which hosts of a run clients and servers were; a server that was only reached has none."""
-    servers = [host["name"] for host in hosts if host.get("role") == "server"]
-    clients = [host["name"] for host in hosts if host.get("role") != "server"]
-    return f"clients on {', '.join(clients)}, server on {', '.join(servers) or 'a host that was not observed'}"
 
 
 def _cpus(cpus: Iterable[int] | None) -> str:

@@ -95,9 +95,9 @@ def _waiting(trial: Trial) -> str | None:
 
 def are_apart(trial: Trial) -> bool:
     """Return whether clients and servers share no processor: on different hosts, or pinned to different ones."""
-    if hosts := trial.facts.hosts:
-        servers = {host.get("machine") for host in hosts if host.get("role") == "server"}
-        return not servers & {host.get("machine") for host in hosts if host.get("role") != "server"}
+    if trial.facts.hosts:
+        servers = {host.get("machine") for host in trial.facts.server_hosts}
+        return not servers & {host.get("machine") for host in trial.facts.client_hosts}
     client, server = (set(cpus or ()) for cpus in (trial.facts.client_cpus, trial.facts.server_cpus))
     return bool(client and server and not client & server)
 

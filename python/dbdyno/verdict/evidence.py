@@ -252,7 +252,7 @@ def full_links(measured: Measured) -> Iterator[str]:
 def _server_network(measured: Measured, host: HostStated) -> Mapping[str, float | None]:
     """Return what a server host sent and received during the load."""
     own = measured
-    if sum(other.get("role") == "server" for other in measured.trial.facts.hosts or ()) > 1:
+    if len(measured.trial.facts.server_hosts) > 1:
         folder = measured.trial.folder
         observations = read_observations(folder / HOSTS / host["name"]) if folder else None
         if observations is None:

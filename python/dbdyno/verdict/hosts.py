@@ -16,7 +16,7 @@ if TYPE_CHECKING:
 
 def by_host(measured: Measured) -> list[tuple[str, Measured]]:
     """Return what was observed of each server host, after its name; of a trial on one host all, without a name."""
-    servers = [host for host in measured.trial.facts.hosts or () if host.get("role") == "server"]
+    servers = measured.trial.facts.server_hosts
     if len(servers) < 2:
         return [(servers[0]["name"] if servers else "", measured)]
     return [(host["name"], own) for host in servers if (own := _of_host(measured, host))]
@@ -34,8 +34,7 @@ def _of_host(measured: Measured, host: HostStated) -> Measured | None:
     servers = [server for server in trial.facts.servers if server["name"] in names]
     if trial.folder is None:
         return None
-    clients = [other for other in trial.facts.hosts or () if other.get("role") != "server"]
-    about = {**trial.about, "servers": servers, "hosts": [host, *clients]}
+    about = {**trial.about, "servers": servers, "hosts": [host, *trial.facts.client_hosts]}
     # Whatever kind of trial it is: this one's observations are read from its folder.
     same = {kept.name: getattr(trial, kept.name) for kept in fields(Trial)}
     own = Trial(**same | {"about": about, "folder": trial.folder / HOSTS / host["name"]})

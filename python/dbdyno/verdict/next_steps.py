@@ -173,11 +173,9 @@ def _more_memory(trial: Trial) -> Iterator[Step]:
 
 
 def _doctor(trial: Trial) -> Iterator[Step]:
-    servers = [host["name"] for host in trial.facts.hosts or () if host.get("role") == "server"]
-    if servers:
-        yield Step(f"on {', '.join(servers)}, see what else runs there, and stop it", None, "dbdyno doctor")
-    else:
-        yield Step("see what else runs on this host, and stop it", None, "dbdyno doctor")
+    names = ", ".join(host["name"] for host in trial.facts.server_hosts)
+    why = f"on {names}, see what else runs there" if names else "see what else runs on this host"
+    yield Step(f"{why}, and stop it", None, "dbdyno doctor")
 
 
 def _lever(trial: Trial, limit: str) -> Iterator[Step]:
