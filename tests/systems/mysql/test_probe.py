@@ -80,13 +80,14 @@ def test_a_row_that_is_waited_for_is_a_lock(server, probe, connect):
     waiting = threading.Thread(target=run, args=(waiter, "UPDATE hot SET k = 2 WHERE id = 1"))
     waiting.start()
     wait_until(lambda: probe.counters()["innodb_row_lock_waiting"])
-    states = wait_until(lambda: (seen := probe.waits().states)["lock"] and seen)
+    # A connection is asleep only when its thread has run again after the answer was sent.
+    states = {"client": 1, "lock": 1, "commit": 0, "cpu": 0}
+    wait_until(lambda: probe.waits().states == states)
     # InnoDB shows transactions as they were until they have not been asked for during a tenth of a second.
     locks = wait_until(lambda: time.sleep(0.15) or ((seen := probe.locks())["row locks"] and seen))
     assert bool(probe._counted) == bool(server.spec.settings)
     run(holder, "ROLLBACK")
     waiting.join()
-    assert states == {"client": 1, "lock": 1, "commit": 0, "cpu": 0}
     assert locks["row lock, hot (PRIMARY)"] == 1
     wait_until(lambda: not probe.counters()["innodb_row_lock_waiting"])
     probe.counters()
