@@ -21,6 +21,7 @@ PROGRAMS_OF = {
     **{name: (f"{name}.c", "loop.c", "epoll.c") for name in ("mysql", "postgres", "redis", "memcached")},
     "postgres-uring": ("postgres.c", "loop.c", "uring.c", "-luring"),
     "postgres-uring-first": ("postgres.c", "loop.c", "uring.c", "-luring", "-DFIRST_ANSWER"),
+    "postgres-uring-work": ("postgres.c", "loop.c", "uring.c", "-luring", "-DWORK"),
     "lmdb": ("lmdb.c", "-llmdb"),
     "timer": ("timer.c",),
 }
@@ -63,7 +64,7 @@ def bare_loop(program: Path, port: int, clients: int, seconds: int, rows: int, p
 
 
 def bare_lmdb(program: Path, directory: Path, seconds: int, rows: int, mode: str, placement: Placement) -> Sample:
-    """Run a bare loop of gets; mode: `begin`, `renew`, `touch` or `held`."""
+    """Run a bare loop of gets; mode: `begin`, `renew`, `touch`, `work` or `held`."""
     return _counted(run_well([program, directory, str(seconds), str(rows), mode], placement.client_cpus))
 
 

@@ -1,8 +1,11 @@
 /* The least a reader of LMDB can do: random gets in one thread, by key alone, nothing looked at but that it is there.
  *
- * lmdb DIRECTORY SECONDS ROWS begin|renew|held|touch; prints the gets and the seconds they took. Each get has a read transaction of its own,
+ * lmdb DIRECTORY SECONDS ROWS begin|renew|held|touch|work; prints the gets and the seconds they took. Each get has a read transaction of its own,
  * made anew (begin) or by renewing one (renew); or one transaction holds for all (held), which keeps old pages for ever. With touch it is
- * renewed, and a byte of every cache line of the value is read: what nobody saves who does anything with a row. */
+ * renewed, and a byte of every cache line of the value is read: what nobody saves who does anything with a row. With work all of the value is
+ * read, and the get is timed. */
+#include "work.h"
+
 #include <lmdb.h>
 #include <signal.h>
 #include <stdint.h>
@@ -41,6 +44,7 @@ static void get(MDB_txn *transaction, MDB_dbi table, uint64_t rows, char mode) {
     uint64_t big_endian = __builtin_bswap64(1 + random_below(rows));
     MDB_val key = {sizeof big_endian, &big_endian}, value;
     check(mdb_get(transaction, table, &key, &value));
+    if (mode == 'w') read_all(value.mv_data, value.mv_size);
     if (mode != 't') return;
     char all = 0;
     for (size_t i = 0; i < value.mv_size; i += CACHE_LINE) all ^= ((const char *)value.mv_data)[i];
@@ -49,21 +53,23 @@ static void get(MDB_txn *transaction, MDB_dbi table, uint64_t rows, char mode) {
 
 static uint64_t run(MDB_env *environment, MDB_dbi table, uint64_t rows, char mode) {
     MDB_txn *transaction;
-    uint64_t done = 0;
+    uint64_t done = 0, begun_ns = clock_ns();
+    int renews = mode == 'r' || mode == 't' || mode == 'w';
     check(mdb_txn_begin(environment, NULL, MDB_RDONLY, &transaction));
     if (mode != 'h') mdb_txn_reset(transaction);
     for (; !stopped; done++) {
         if (mode == 'b') check(mdb_txn_begin(environment, NULL, MDB_RDONLY, &transaction));
-        if (mode == 'r' || mode == 't') check(mdb_txn_renew(transaction));
+        if (renews) check(mdb_txn_renew(transaction));
         get(transaction, table, rows, mode);
         if (mode == 'b') mdb_txn_abort(transaction);
-        if (mode == 'r' || mode == 't') mdb_txn_reset(transaction);
+        if (renews) mdb_txn_reset(transaction);
+        if (mode == 'w') begun_ns = count_time(begun_ns);
     }
     return done;
 }
 
 int main(int argc, char **argv) {
-    if (argc != 5) return fprintf(stderr, "usage: %s DIRECTORY SECONDS ROWS begin|renew|held|touch\n", argv[0]), 2;
+    if (argc != 5) return fprintf(stderr, "usage: %s DIRECTORY SECONDS ROWS begin|renew|held|touch|work\n", argv[0]), 2;
     MDB_env *environment;
     MDB_txn *transaction;
     MDB_dbi table;

@@ -6,6 +6,7 @@
 struct client {
     int fd;
     size_t request_size, answer_size, received;
+    uint64_t begun_ns;
     char request[MAX_REQUEST];
 };
 

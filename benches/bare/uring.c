@@ -1,17 +1,24 @@
 /* Sends and receives by io_uring, for as little as is known: sockets registered, receives that stay armed, into buffers that the kernel picks,
  * and a quarter of the clients handed over and waited for at a time. With FIRST_ANSWER it waits for one answer, as a client must that
- * times answers: the others may be there already, but none that is there waits for another. */
+ * times answers: the others may be there already, but none that is there waits for another. With WORK it does the least that a client does
+ * with an answer. */
 #include "loop.h"
+#include "work.h"
 
 #include <errno.h>
 #include <liburing.h>
 #include <stdlib.h>
 #include <string.h>
 
-#ifdef FIRST_ANSWER
+#if defined FIRST_ANSWER || defined WORK
 #define WAIT_FOR(count) 1
 #else
 #define WAIT_FOR(count) (((count) + 3) / 4)
+#endif
+#ifdef WORK
+enum { WORKS = 1 };
+#else
+enum { WORKS = 0 };
 #endif
 
 enum { ENTRIES = 1024, BUFFERS = 1024, BUFFER_BYTES = 1024 };
@@ -77,11 +84,14 @@ static int take(struct client *client, int index, struct io_uring_cqe *cqe) {
     int done = 0;
     check(cqe->res, "recv");
     if (cqe->res == 0) fail("the server closed the connection");
-    give_back((int)(cqe->flags >> IORING_CQE_BUFFER_SHIFT));
+    int id = (int)(cqe->flags >> IORING_CQE_BUFFER_SHIFT);
+    if (WORKS) read_all(bytes + id * BUFFER_BYTES, (size_t)cqe->res);
+    give_back(id);
     client->received += (size_t)cqe->res;
     if (client->received > client->answer_size) fail("an answer of another size");
     if (client->received == client->answer_size) {
         client->received = 0, done = 1;
+        if (WORKS) client->begun_ns = count_time(client->begun_ns);
         send_next(client, index);
     }
     if (!(cqe->flags & IORING_CQE_F_MORE)) receive(index);
@@ -91,7 +101,7 @@ static int take(struct client *client, int index, struct io_uring_cqe *cqe) {
 uint64_t run(struct client *clients, int count) {
     uint64_t answered = 0;
     set_up(clients, count);
-    for (int i = 0; i < count; i++) receive(i), send_next(&clients[i], i);
+    for (int i = 0; i < count; i++) clients[i].begun_ns = clock_ns(), receive(i), send_next(&clients[i], i);
     while (!stopped) {
         /* With fewer under way than are waited for it would wait for ever. */
         struct __kernel_timespec longest = {.tv_nsec = 2000000};
