@@ -80,8 +80,9 @@ def check_lost(stage: Stage, fault: str, role: str, phase: str) -> None:
     stopped_s = time.monotonic() - lost_s
     said = running.communicate()[0].decode()
     ended_s = time.monotonic() - lost_s
-    if phase == "verification" and (role == "client" or fault == "frozen" and running.returncode == 0):
-        # The client's part was over; a server answers while only its worker is frozen, and may be verified before that is missed.
+    if phase == "verification" and (role == "client" or (fault == "frozen" and running.returncode == 0)):
+        # The client's part was over. A server answers while only its worker is frozen; its rows may be verified before
+        # that worker is missed.
         (folder,) = stage.trials()
         assert running.returncode == 0, said
         assert read_trial(folder).state == "complete"

@@ -44,3 +44,12 @@ def test_an_open_loop_is_no_measure_of_the_highest(folder):
     run_document = document(read_run(folder / "first"), timelines=False)
     trials = [trial | {"rate": {"per_s": 10}} for trial in run_document["trials"]]
     assert cells_of("first", run_document | {"trials": trials}) == ()
+
+
+def test_a_delay_is_a_condition_and_no_other_system(folder):
+    run_document = document(read_run(folder / "first"), timelines=False)
+    far = [trial | {"network_delay_us": 200} for trial in run_document["trials"]]
+    cells = cells_of("first", run_document | {"trials": [*run_document["trials"], *far]})
+    assert {(cell.system, cell.conditions.network_delay_us) for cell in cells} == {
+        (system, delay_us) for system in ("sqlite", "lmdb") for delay_us in (0, 200)
+    }

@@ -27,6 +27,13 @@ def test_processor_time_of_host_and_processes_is_one_panel_in_cores():
     assert panel["lines"] == [["host", [None, 1.5, 1.5, 2]], ["client", 0.25]]
 
 
+@pytest.mark.parametrize(("ended_s", "points"), [(3.1, 4), (3.6, 5), (4.0, 5)])
+def test_a_sample_at_the_end_soon_after_the_last_is_left_out(ended_s, points):
+    seconds = np.array([0.0, 1.0, 2.0, 3.0, ended_s])
+    charts = panels(Observations(1000.0 + seconds, {"store.a.writes_total": 5 * seconds**2}), 1000.0)
+    assert charts["times"] == [*seconds[:points]] and len(charts["panels"][0]["lines"][0][1]) == points
+
+
 def test_units_are_those_a_reader_knows():
     columns = {
         "process.a.resident_bytes": [MIB, 2 * MIB, 3 * MIB, 4 * MIB],

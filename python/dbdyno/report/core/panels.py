@@ -63,7 +63,7 @@ def panels(observations: Observations, began_unix_s: float, points: int = MOST_P
         `times`, in seconds; `panels`, each with `name`, `unit`, `group`, `default` and `lines`, pairs of a subject and
         its values, `None` if not observed, or a single value that all samples have. `None` without a sample.
     """
-    during = observations.at_unix_s >= began_unix_s
+    during = (observations.at_unix_s >= began_unix_s) & ~_ends_early(observations.at_unix_s)
     if not during.any():
         return None
     by_quantity: dict[tuple[str, str, str], list[list[object]]] = {}
@@ -88,6 +88,15 @@ def panels(observations: Observations, began_unix_s: float, points: int = MOST_P
             )
         ],
     }
+
+
+def _ends_early(at_unix_s: np.ndarray) -> np.ndarray:
+    """Mark the last sample if it came soon after the one before: a rate over so short a time is no rate."""
+    early = np.zeros(len(at_unix_s), dtype=bool)
+    gaps_s = np.diff(at_unix_s)
+    if len(gaps_s) > 1:
+        early[-1] = gaps_s[-1] < np.median(gaps_s) / 2
+    return early
 
 
 def _lines(observations: Observations) -> Iterator[tuple[str, str, str, str, np.ndarray]]:
