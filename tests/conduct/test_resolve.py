@@ -55,6 +55,25 @@ def test_settings_that_take_an_operation_away_are_named(engine):
         resolved(workload="trx-lifecycle", system=f"mariadb?engine={engine}")
 
 
+@pytest.mark.parametrize("kind", ["read-only", "read-write", "autocommit"])
+def test_a_version_without_read_only_transactions_is_refused_these_alone(kind):
+    able, unable = (resolved_or_why(f"trx-lifecycle?transaction={kind}", f"mysql@{v}") for v in ("5.6", "5.5"))
+    assert "cannot do" not in able
+    assert ("which 'mysql@5.5' cannot do (MySQL has START TRANSACTION READ ONLY since 5.6); " in unable) == (
+        kind == "read-only"
+    )
+    assert "cannot do" not in resolved_or_why("tpcc", "mysql@5.5")
+
+
+def resolved_or_why(workload, system):
+    """Return why an experiment is refused, or that a program is not installed, or nothing."""
+    try:
+        resolved(workload=workload, system=system)
+    except UserError as refused:
+        return str(refused)
+    return ""
+
+
 OWN = """
 workload = "log"
 system = "SYSTEM"

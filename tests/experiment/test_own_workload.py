@@ -19,7 +19,7 @@ EXAMPLES = Path(__file__).parents[2] / "examples"
     ("name", "needs"),
     [
         ("session-store", ("get", "insert", "update")),
-        ("event-log", ("insert", "find-secondary", "sql", "get", "transaction")),
+        ("event-log", ("insert", "find-secondary", "sql", "get", "transaction", "read-only")),
     ],
 )
 def test_the_examples_are_read_and_what_they_need_is_known(name, needs, tmp_path):
@@ -141,6 +141,21 @@ def test_only_lookups_by_one_unique_column_need_no_secondary_index():
 
     assert needs(look) == ("find-unique",)
     assert needs(look, {"operation": "get", "table": "user"}) == ("find-secondary", "get")
+
+
+def test_only_transactions_that_all_read_need_a_store_that_knows_these():
+    table = {"name": "t", "columns": [{"name": "id", "kind": "int", "generator": "key"}]}
+
+    def needs(*within):
+        transactions = [
+            {"name": f"t{number}", "within": kind, "operations": [{"operation": "get", "table": "t"}]}
+            for number, kind in enumerate(within)
+        ]
+        return set(OwnWorkload(tables=[table], transactions=transactions).as_workload("mine").operations)
+
+    assert needs(None) == {"get"}
+    assert needs("read-only") == needs("read-only", None) == {"get", "transaction", "read-only"}
+    assert needs("read-only", "read-write") == {"get", "transaction"}
 
 
 def test_a_key_and_a_counter_are_counted_up_by_caches_too():

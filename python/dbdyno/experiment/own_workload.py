@@ -21,6 +21,7 @@ from dbdyno.experiment.workloads import (
     INCREMENT,
     INSERT,
     PUT,
+    READ_ONLY,
     SCAN,
     SQL,
     SUM,
@@ -383,8 +384,12 @@ class OwnWorkload(_Strict):
             if operation.operation == "insert" and self._table(operation.table or "").indexes:
                 # A store without indexes would take the row and leave them out.
                 yield FIND_SECONDARY
-        if any(transaction.within for transaction in self.transactions):
+        within = {transaction.within for transaction in self.transactions} - {None}
+        if within:
             yield TRANSACTION
+        # Beside read-write ones the load client leaves the words out for a server that lacks them.
+        if within == {"read-only"}:
+            yield READ_ONLY
 
     def _is_filed_under(self, find: Operation) -> bool:
         """Return whether the table's rows are only ever looked up by this column, which has a unique index."""

@@ -21,7 +21,17 @@ from dbdyno.experiment.shipped_files import SHIPPED, shipped_experiments
 from dbdyno.experiment.think_time import ThinkTime
 from dbdyno.experiment.toml import Table, as_list, parse_toml
 from dbdyno.experiment.variant import Cpus
-from dbdyno.experiment.workloads import ADD, EXPIRE, FIND_SECONDARY, FIND_UNIQUE, INCREMENT, SUM, TRANSACTION, UPDATE
+from dbdyno.experiment.workloads import (
+    ADD,
+    EXPIRE,
+    FIND_SECONDARY,
+    FIND_UNIQUE,
+    INCREMENT,
+    READ_ONLY,
+    SUM,
+    TRANSACTION,
+    UPDATE,
+)
 from dbdyno.experiment.ycsb import is_ycsb, read_ycsb
 
 _GIVES_WAY = (
@@ -36,7 +46,7 @@ _ASKING = {
     **{UPDATE: r"operation *= *[\"'](update|read-modify-write)[\"']", EXPIRE: r"\bttl_s *="},
     **dict.fromkeys((ADD, INCREMENT, SUM), r"operation *= *[\"']add[\"']"),
     **dict.fromkeys((FIND_UNIQUE, FIND_SECONDARY), r"operation *= *[\"']find[\"']|\bindexes *="),
-    TRANSACTION: r"\bwithin *=",
+    **dict.fromkeys((TRANSACTION, READ_ONLY), r"\bwithin *="),
 }
 """Patterns of what asks for an operation in a file, if that is not its name."""
 

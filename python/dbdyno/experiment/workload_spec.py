@@ -58,6 +58,8 @@ class WorkloadSpec:
         options = self.options
         extras = self.definition.extras.items()
         more = [operation for key, (usual, operation) in extras if options.get(key, usual) != usual]
+        of_values = self.definition.value_extras.items()
+        more += [operation for (key, value), operation in of_values if options.get(key) == value]
         return (*self.definition.operations, *more)
 
     def option(self, key: str) -> str:

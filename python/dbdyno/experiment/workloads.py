@@ -15,6 +15,7 @@ GET = "get"
 GET_MANY = "get-many"
 INSERT = "insert"
 TRANSACTION = "transaction"
+READ_ONLY = "read-only"
 UPDATE = "update"
 ADD = "add"
 INCREMENT = "increment"
@@ -40,6 +41,7 @@ OPERATIONS = {
     INCREMENT: "count up a row that is a key and a number",
     INSERT: "insert a row",
     TRANSACTION: "begin and commit a transaction of several operations",
+    READ_ONLY: "begin a transaction as read-only",
     FIND_UNIQUE: "find a row by a unique column",
     FIND_SECONDARY: "find rows by a secondary index",
     PUT: "store a row, whether or not it is there",
@@ -85,6 +87,7 @@ class Workload:
     An option without values takes any text, one with a range a whole number within it.
     kind: how it is conducted. program: what drives it instead of the load client, if its kind is PROGRAM.
     extras: an operation it needs in addition, if an option has another value than this: option to (value, operation).
+    value_extras: an operation it needs in addition, if an option has this value: (option, value) to operation.
     conducted: the options that dbdyno carries out itself; no load client gets them.
     row_bytes: of one row of each of its tables together, their values alone; None if nobody said.
     records: rows of its tables, and entries of their secondary indexes, for each of an experiment's `rows`.
@@ -99,6 +102,7 @@ class Workload:
     kind: Kind = Kind.LOAD
     program: str | None = None
     extras: Mapping[str, tuple[str, str]] = field(default_factory=dict)
+    value_extras: Mapping[tuple[str, str], str] = field(default_factory=dict)
     conducted: tuple[str, ...] = ()
     row_bytes: int | None = None
     records: int = 1
@@ -145,6 +149,7 @@ WORKLOADS = {
             "read one row in a transaction or none; autocommit, read-only or read-write",
             (GET, TRANSACTION),
             {"transaction": ("autocommit", "read-only", "read-write"), **ACCESS},
+            value_extras={("transaction", "read-only"): READ_ONLY},
             row_bytes=260,
         ),
         Workload(

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any, ClassVar
 from dbdyno.errors import UserError
 from dbdyno.experiment.password import VARIABLE as PASSWORD_VARIABLE
 from dbdyno.experiment.system_spec import SystemSpec
-from dbdyno.experiment.workloads import ANALYSE, COPY, GET_MANY, OPERATIONS, SYSBENCH, TRANSACTION
+from dbdyno.experiment.workloads import ANALYSE, COPY, GET_MANY, OPERATIONS, READ_ONLY, SYSBENCH, TRANSACTION
 from dbdyno.later import LaterModule
 from dbdyno.systems.actions import OUTAGES, Actions
 from dbdyno.systems.analyst import Analyst
@@ -153,7 +153,7 @@ class MySQLServer(LiveServer):
         self.check_choice("protocol", ("prepared", "text"))
         self._refuse_engine()
         if (self.engine or "").lower() in NOT_TRANSACTIONAL:
-            self.operations = self.operations - {TRANSACTION}
+            self.operations = self.operations - {TRANSACTION, READ_ONLY}
         if spec.settings.get("access") == "handler":
             self.operations = self.operations - {GET_MANY}
 

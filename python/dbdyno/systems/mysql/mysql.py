@@ -7,6 +7,7 @@ from typing import ClassVar
 
 from dbdyno.errors import UserError
 from dbdyno.experiment.system_spec import SystemSpec
+from dbdyno.experiment.workloads import READ_ONLY
 from dbdyno.systems.actions import Actions
 from dbdyno.systems.builds.build import Build
 from dbdyno.systems.copier import Tool
@@ -48,12 +49,15 @@ class MySQL(MariaDB):
     actions: ClassVar[Actions] = {name: action for name, action in MariaDB.actions.items() if name != "backup"}
     server_program = "mysqld"
     layout = MYSQL
+    reasons: ClassVar[Mapping[str, str]] = {READ_ONLY: "MySQL has START TRANSACTION READ ONLY since 5.6"}
     new_user = _NEW_USER
 
     def __init__(self, spec: SystemSpec) -> None:
         super().__init__(spec)
         if self.build:
             self.levers = levers_of(self.build.said, self.release, self.levers)
+        if () < self.release < (5, 6):
+            self.operations = self.operations - {READ_ONLY}
         if self.encrypts and self.release < (8,):
             raise UserError(f"{spec.label}: its TLS is older than 1.2: leave 'tls' out, or take mysql@8.0")
 
