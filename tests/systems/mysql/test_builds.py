@@ -1,6 +1,7 @@
 """The files of MySQL and MariaDB builds, and how they make a data directory."""
 
 import re
+import subprocess
 import tempfile
 from pathlib import Path
 
@@ -73,9 +74,13 @@ def test_a_folder_without_such_files_is_the_base_directory_alone(tmp_path):
 
 
 def test_a_data_directory_that_was_brought_along_is_copied(tmp_path):
-    made(tmp_path, "data/mysql/user.frm")
-    command = make_data_command(build_of(tmp_path, "5.6.51"), Path("/d"), [])
-    assert command[0] == "cp" and command[-2:] == [str(tmp_path / "data"), "/d"]
+    made(tmp_path, "data/mysql/user.frm", "data/auto.cnf")
+    command = make_data_command(build_of(tmp_path, "5.6.51"), tmp_path / "new", [])
+    subprocess.run(command, check=True)
+    assert [path.relative_to(tmp_path / "new") for path in (tmp_path / "new").rglob("*")] == [
+        Path("mysql"),
+        Path("mysql/user.frm"),
+    ]
 
 
 def test_versions_from_5_7_on_make_it_themselves(tmp_path):

@@ -1,13 +1,16 @@
 """A replica's rows against its primary's: a real pair."""
 
+import pytest
+
 from dbdyno.systems.mysql.client import ask
 from dbdyno.systems.mysql.replica import Replica
 from helpers import need, system
 
 
-def test_a_replica_that_stopped_is_read_as_it_is_and_says_why(launch):
-    need("mariadb")
-    pair = system("replicated(mariadb*2)")
+@pytest.mark.parametrize("name", ["mariadb", pytest.param("mysql@5.6", marks=pytest.mark.versions)])
+def test_a_replica_that_stopped_is_read_as_it_is_and_says_why(launch, name):
+    need(name)
+    pair = system(f"replicated({name}*2)")
     try:
         pair.start(launch)
         primary, replica_endpoint = pair.primary.endpoint, pair.replicas[0].endpoint

@@ -62,8 +62,12 @@ def template_of(folder: Path) -> Path | None:
 
 
 def copied(template: Path, data: Path) -> list[str]:
-    """Return the command that makes a data directory of one that was brought along."""
-    return ["cp", "--recursive", "--no-preserve=mode", str(template), str(data)]
+    """Return the command that makes a data directory of one that was brought along.
+
+    Without its `auto.cnf`, which names a server: two of one name do not replicate.
+    """
+    copy_and_forget = 'cp --recursive --no-preserve=mode "$0" "$1" && rm -f "$1/auto.cnf"'
+    return ["/bin/sh", "-c", copy_and_forget, str(template), str(data)]
 
 
 def release_of(version: str) -> tuple[int, ...]:

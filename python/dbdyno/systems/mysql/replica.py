@@ -37,7 +37,7 @@ class Replica:
         self.name, self.promise = f"replica {name}", promise
         self._primary, self._replica = primary, replica
         self._where, self._wait = (
-            ("SELECT @@GLOBAL.gtid_executed AS last", "SELECT WAIT_FOR_EXECUTED_GTID_SET('{}', 1) AS late")
+            ("SELECT @@GLOBAL.gtid_executed AS last", "SELECT NOT GTID_SUBSET('{}', @@GLOBAL.gtid_executed) AS late")
             if is_mysql
             else ("SELECT @@GLOBAL.gtid_binlog_pos AS last", "SELECT MASTER_GTID_WAIT('{}', 1) AS late")
         )
