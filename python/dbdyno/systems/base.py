@@ -19,6 +19,7 @@ from dbdyno.systems.analyst import Analyst
 from dbdyno.systems.builds.layout import Layout
 from dbdyno.systems.copier import Copier, Tool
 from dbdyno.systems.errand import Errand
+from dbdyno.systems.follower import Follower
 from dbdyno.systems.live_settings import LiveSetting
 from dbdyno.systems.probe import Probe
 from dbdyno.systems.running.guard import Guard
@@ -254,6 +255,10 @@ class System(ABC):
     def versions(self, tables: Mapping[str, int]) -> Versions:
         """Return the version of each row of these tables (name to rows); only if it has `witnesses`."""
         raise NotImplementedError(f"{self.name} has nothing to be compared with")
+
+    def followers(self) -> list[Follower]:
+        """Return each of its replicas beside its primary, none of them connected yet."""
+        return []
 
     def opened(self, library: LibraryRecord) -> None:
         """Take what an embedded store's library said of itself when it was opened (`store` in docs/contract.md)."""

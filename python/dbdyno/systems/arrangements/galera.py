@@ -14,6 +14,8 @@ from dbdyno.errors import UserError
 from dbdyno.experiment.system_spec import SystemSpec
 from dbdyno.systems.arrangements.cluster import Cluster
 from dbdyno.systems.base import Durability, Launch, numbers_of
+from dbdyno.systems.follower import Follower
+from dbdyno.systems.mysql.follower import GALERA, MySQLFollower
 from dbdyno.systems.mysql.mariadb import MariaDB
 from dbdyno.systems.mysql.probe import MySQLProbe
 from dbdyno.systems.probe import Names, Probe
@@ -174,6 +176,10 @@ class Galera(Cluster):
         for node in self._members:
             node.join(places, password)
         super().start(launch)
+
+    def followers(self) -> list[Follower]:
+        first, *others = self._members
+        return [MySQLFollower(node.server_name, first.endpoint, node.endpoint, GALERA) for node in others]
 
     def durability(self) -> Durability:
         least = super().durability()

@@ -283,7 +283,7 @@ class PostgreSQL(PostgreSQLServer):
     def start(self, launch: Launch) -> None:
         self._directory = directory = PrivateDirectory(launch)
         data = directory.path / "data"
-        password = random_password()
+        password = self.new_password()
         self._make_data(directory, data, password, launch)
         port = self.new_port(launch.address)
         socket = directory.socket_path(f".s.PGSQL.{port}") if self.on_socket else None
@@ -304,6 +304,10 @@ class PostgreSQL(PostgreSQLServer):
         self.endpoint = Endpoint(launch.address, port, path, _USER, password, _DATABASE, tls)
         self._server.wait_ready(self._answers)
         self._check_settings()
+
+    def new_password(self) -> str:
+        """Return the password that its user is to have."""
+        return random_password()
 
     def analyst(self) -> Analyst:
         with self.asking():

@@ -57,6 +57,20 @@ STATISTICS = {
     },
 }
 """Names by the view that has them; version 14 brought the view of the write-ahead log, 17 that of the checkpointer."""
+_HAS_STANDBYS = "SELECT count(*) > 0 AS has_any FROM pg_stat_replication"
+_IN_RECOVERY = "SELECT pg_is_in_recovery() AS is_standby"
+_OF_STANDBY = (
+    "SELECT pg_last_wal_receive_lsn() - '0/0'::pg_lsn AS wal_received_bytes_total, "
+    "pg_last_wal_replay_lsn() - '0/0'::pg_lsn AS wal_replayed_bytes_total, "
+    "(SELECT count(*) FROM pg_stat_wal_receiver WHERE status = 'streaming') AS wal_receivers_streaming"
+)
+_OF_PRIMARY = (
+    "SELECT count(*) AS standbys, count(*) FILTER (WHERE sync_state IN ('sync', 'quorum')) AS synchronous_standbys, "
+    "max(pg_current_wal_lsn() - sent_lsn) AS standby_unsent_bytes, "
+    "max(pg_current_wal_lsn() - flush_lsn) AS standby_unflushed_bytes, "
+    "max(pg_current_wal_lsn() - replay_lsn) AS standby_unreplayed_bytes FROM pg_stat_replication"
+)
+"""The log that standbys have: asked of one of them, and of their primary, where the worst of them counts."""
 # pg_stat_activity would take twice as long, as it makes a whole row of each backend. Background processes belong to no
 # database or have no client's port; nor have the backends of others, to whom may not see them.
 _WAITS = (
@@ -123,6 +137,7 @@ class PostgreSQLProbe(Probe):
         self._connection: psycopg.Connection[Answer] | None = None
         self._views: list[str] = []
         self._io_question: str | None = None
+        self._replication: str | None = None
 
     def open(self) -> None:
         self.close()
@@ -130,6 +145,7 @@ class PostgreSQLProbe(Probe):
             self._connection = connect(self._endpoint, f"-c statement_timeout={int(ANSWER_TIMEOUT_S * 1000)}")
             self._views = existing_views(self._connection, list(STATISTICS))
             self._io_question = self._ask_how_it_shows_io(self._connection)
+            self._replication = self._ask_for_standbys(self._connection)
             self.answered_by = self._connection.info.backend_pid
             self.round_trip_s = shortest_s(partial(self._connection.pgconn.exec_, b""))
             self._connection.pgconn.prepare(_PREPARED, _WAITS)
@@ -141,6 +157,13 @@ class PostgreSQLProbe(Probe):
             return postgresql_io.question(connection)
         self.not_shown[f"store.{self.server}.page_writers"] = f"{postgresql_io.VIEW} is there since PostgreSQL 16"
         return None
+
+    def _ask_for_standbys(self, connection: psycopg.Connection[Answer]) -> str | None:
+        """Return the question that shows replication, if it is a standby or has any."""
+        if (connection.execute(_IN_RECOVERY).fetchone() or {}).get("is_standby"):
+            return _OF_STANDBY
+        has_any = (connection.execute(_HAS_STANDBYS).fetchone() or {}).get("has_any")
+        return _OF_PRIMARY if has_any else None
 
     def _gone(self, error: Exception | str) -> RunFailed:
         return RunFailed(f"{self.server} does not show its figures: {' '.join(str(error).split())}")
@@ -155,6 +178,9 @@ class PostgreSQLProbe(Probe):
         try:
             for view in self._views:
                 counters |= named(statistics(self._opened(), view), STATISTICS[view])
+            if self._replication:
+                row = self._opened().execute(self._replication).fetchone() or {}
+                counters |= named(row, {name: name for name in row})
             if self._io_question:
                 counters |= postgresql_io.counters_of(self._opened().execute(self._io_question).fetchall())
         except psycopg.Error as error:
