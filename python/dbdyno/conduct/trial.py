@@ -20,6 +20,7 @@ from dbdyno.conduct.on_stall import StallProfile, profile_of_stall
 from dbdyno.conduct.plan import Plan, make_trial_plan, plan_groups, store_of
 from dbdyno.conduct.profile import profile
 from dbdyno.conduct.refused_clients import with_setting
+from dbdyno.conduct.replica_lag import ReplicaLag
 from dbdyno.contract import GroupDocument, Record
 from dbdyno.errors import BuildReplaced, RunFailed, UserError
 from dbdyno.experiment.groups import Group
@@ -80,11 +81,12 @@ def _run_trial(context: Context, prepared: Prepared, trial: Trial, stall: StallP
     write_trial(folder, replace(facts, server_counters=counted))
     observer = observer_of(context, prepared.system, folder)
     events = Events(context, prepared.system, folder)
+    lag = ReplicaLag(context, prepared.system, folder, events.death)
     replaced = False
     try:
         facts = replace(facts, client_build=c_library_build(trial.client))
-        with events:
-            summary, hosts = _execute(context, plan, secrets, folder, events, observer, stall)
+        with events, lag:
+            summary, hosts = _execute(context, plan, secrets, folder, (events, lag), observer, stall)
         servers = take_library(prepared.system, summary, prepared.folder)
         facts = replace(facts, hosts=hosts, servers=facts.servers if servers is None else servers)
         context.earlier.refuse_other_servers(trial.system.label, facts.servers)
@@ -102,6 +104,7 @@ def _run_trial(context: Context, prepared: Prepared, trial: Trial, stall: StallP
         reason=reason,
         exit_status=summary.exit_status,
         events=events.documents() if events.happenings else None,
+        replicas=lag.documents(),
         server_counters={name: {"before": before[name], "after": after[name]} for name in before if name in after},
         python_cpu_s=round(time.process_time() - cpu_before_s, 3),
         data_bytes=prepared.system.data_bytes(),
@@ -131,14 +134,16 @@ def _execute(
     plan: Plan,
     secrets: list[str],
     folder: Path,
-    events: Events,
+    beside: tuple[Events, ReplicaLag],
     observer: AnyObserver | None,
     stall: StallProfile | None,
 ) -> tuple[Summary, list[HostStated] | None]:
     """Run a trial's load on this host, or on those of the experiment; returns what `trial.json` says of these too."""
+    events, lag = beside
 
     def record_came(record: Record) -> None:
         events.record_came(record)
+        lag.record_came(record)
         context.listener.record_came(record)
         if stall:
             stall.record_came(record)

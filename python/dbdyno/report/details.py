@@ -13,7 +13,7 @@ from dbdyno.report.core import words
 from dbdyno.report.core.loads import is_open, time_label, time_name, times_us
 from dbdyno.report.core.terminal import Column, heading, print_columns, print_command, say
 from dbdyno.report.document import document
-from dbdyno.report.sections import capacity, crashes, events, locks, replication
+from dbdyno.report.sections import capacity, crashes, events, locks, replica_lag, replication
 from dbdyno.report.sections.analyses import analysed, print_analyses
 from dbdyno.report.sections.client_groups import print_client_groups
 from dbdyno.report.sections.copies import copied, print_copies
@@ -244,6 +244,9 @@ def _print_blocks(run_document: RunDocument, console: Console) -> None:
     if elsewhere := replication.replicated(run_document):
         heading(console, "Seen at another node")
         _print_block(replication.HEADINGS, replication.rows(elsewhere), replication.NOTE, console)
+    if behind := replica_lag.followed(run_document):
+        heading(console, "Lag of replicas")
+        _print_block(replica_lag.HEADINGS, replica_lag.rows(behind), replica_lag.NOTE, console, replica_lag.LEFT)
     if locked := locks.shown_trials(run_document):
         heading(console, "Locks waited for")
         _print_block(locks.HEADINGS, locks.rows(locked), locks.NOTE, console, locks.LEFT)

@@ -32,6 +32,7 @@ if TYPE_CHECKING:
         PreparedDocument,
         ProfiledSecondDocument,
         RecordedDocument,
+        ReplicasDocument,
         SecondDocument,
         StabilityDocument,
         StallSecondDocument,
@@ -59,6 +60,7 @@ def trial_document(trial: Trial, run: Run, timelines: bool) -> TrialDocument:
     timeline: TimelineDocument = {"timeline": _timeline(trial)} if timelines else {}
     hosts: HostsDocument = {"hosts": list(trial.facts.hosts)} if trial.facts.hosts else {}
     events: EventsDocument = {"events": event_documents(trial)} if trial.facts.events else {}
+    replicas: ReplicasDocument = {"replicas": list(trial.facts.replicas)} if trial.facts.replicas else {}
     return {
         **_asked(trial),
         **pace_of(trial),
@@ -74,6 +76,7 @@ def trial_document(trial: Trial, run: Run, timelines: bool) -> TrialDocument:
         **_surroundings(trial, run),
         **hosts,
         **events,
+        **replicas,
         "cost": costs,
         **timeline,
     }

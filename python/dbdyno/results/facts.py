@@ -23,6 +23,7 @@ if TYPE_CHECKING:
         EventStated,
         GroupStated,
         HostStated,
+        LagStated,
         LeftOutStated,
         LimitStated,
         LoadedStated,
@@ -129,6 +130,7 @@ class TrialFacts(_Facts):
         durability: the class and the reason; `promised` has it typed.
         levers, background_threads: as `SystemStated` has them.
         data_bytes: the store's data on disk at the end; `None` also if it lies elsewhere.
+        replicas: how far each was behind its primary; `None` if there are none, or nothing was observed.
         usage: what each process used, if it was observed.
         client_build: the C library that the client loads by its path.
         variant: the keys of the experiment that the system has for itself, in the words of its label; older runs have
@@ -185,6 +187,7 @@ class TrialFacts(_Facts):
     server_pids: Mapping[str, int] | None = field(default=None, metadata=_once("server_pids"))
     hosts: Sequence[HostStated] | None = field(default=None, metadata=_once("hosts"))
     events: Sequence[EventStated] | None = field(default=None, metadata=_once("events"))
+    replicas: Sequence[LagStated] | None = field(default=None, metadata=_once("replicas"))
     data_bytes: int | None = field(default=None, metadata=_once("python_cpu_s"))
     profiled: ProfiledStated | None = field(default=None, metadata=_once("profiled"))
     usage: Sequence[UsageStated] | None = field(default=None, metadata=_once("usage"))

@@ -270,6 +270,22 @@ class EventStated(EventWorkStated):
     output: Sequence[str]
 
 
+class LagStated(TypedDict):
+    """How far a replica was behind its primary while the load was measured, and how long it took to catch up after it.
+
+    samples: how often it was looked at. The times are `None` if it never was; `problem` says why it did not answer or
+    catch up.
+    """
+
+    replica: str
+    samples: int
+    p50_s: float | None
+    p95_s: float | None
+    max_s: float | None
+    caught_up_s: float | None
+    problem: str | None
+
+
 class CountersStated(TypedDict, total=False):
     """A server's own counters right before the load client ran, and right after."""
 

@@ -21,6 +21,7 @@ if TYPE_CHECKING:
         CopyStated,
         CrashStated,
         HostStated,
+        LagStated,
         LoadedStated,
         NotSeenStated,
         PaceStated,
@@ -300,6 +301,12 @@ class HostsDocument(TypedDict, total=False):
     hosts: Sequence[HostStated]
 
 
+class ReplicasDocument(TypedDict, total=False):
+    """How far each replica was behind its primary, if the system has any."""
+
+    replicas: Sequence[LagStated]
+
+
 class TimelineDocument(TypedDict, total=False):
     """Every second of a trial, if the document includes them."""
 
@@ -317,6 +324,7 @@ class TrialDocument(
     SurroundingsDocument,
     HostsDocument,
     EventsDocument,
+    ReplicasDocument,
     TimelineDocument,
 ):
     """One planned trial and what is known of it."""
