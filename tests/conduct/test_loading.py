@@ -1,15 +1,19 @@
 """The native load client loads a real MariaDB: in every way it knows, with connections cut, the server killed."""
 
 import contextlib
+import json
 import os
+import re
 import signal
 import threading
 
 import pymysql
 import pytest
 
+from dbdyno.conduct.listener import Listener
 from dbdyno.conduct.load_client import Supervision, execute, why_it_failed
 from dbdyno.conduct.plan import PREPARE, make_plan
+from dbdyno.conduct.run import conduct
 from helpers import experiment, need, system, wait_until
 
 ROWS = 12_000
@@ -122,3 +126,21 @@ def test_a_server_killed_meanwhile_is_a_clear_error(load, ask, mariadb, tmp_path
     reason = why_it_failed(summary, tmp_path)
     assert f"loading stopped after 0 of {2 * ROWS} rows, and 5 retries failed" in reason
     assert "refused" in reason and mariadb.death()
+
+
+@pytest.mark.parametrize("name", ["point-get", "point-update"])
+def test_a_load_before_a_restart_is_in_the_cache_that_is_reloaded_after_it(name, tmp_path):
+    need("postgresql")
+    keys = {"restart": "lukewarm", "train_seconds": 1, "warmup_seconds": 0, "ceiling": False, "host": False}
+    preloaded = "postgresql?shared_preload_libraries=pg_prewarm"
+    named = experiment(workload=name, system=preloaded, rows=2000, clients=[2], seconds=1, **keys)
+    end = conduct(named, "dbdyno run", tmp_path, Listener())
+    # The checks of the content hold, too: they count from what the trial began with.
+    assert (end.state, end.reason) == ("complete", None)
+    (folder,) = (end.folder / "preparations").iterdir()
+    records = [json.loads(line) for line in (folder / "train" / "records.jsonl").read_text().splitlines()]
+    (total,) = (record for record in records if record["record"] == "total")
+    assert total["transactions"]["completed"] > 0 and total["transactions"]["failed"] == 0
+    log = "".join(path.read_text() for path in end.folder.glob("**/server-postgresql.log"))
+    (blocks,) = set(re.findall(r"autoprewarm successfully prewarmed (\d+) of", log))
+    assert int(blocks) > 0

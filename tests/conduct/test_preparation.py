@@ -206,6 +206,15 @@ def test_a_restart_is_on_a_copy_for_every_trial_and_cold_where_that_was_asked(ru
     assert about["answered_unix_s"] <= about["ended_unix_s"]
 
 
+def test_a_load_before_the_restart_is_run_once_on_what_was_loaded(run, fake_system, tmp_path, monkeypatch):
+    monkeypatch.setattr(fake_system, "copies", tmp_path)
+    running, outcomes = run(restart="lukewarm", train_seconds=7, clients=[4, 2], repeat=1)
+    assert states(outcomes) == ["complete"] and fake_system.calls[:3] == ["start", "keep", "restore"]
+    (plan,) = (json.loads(path.read_text()) for path in running.folder.path.glob("preparations/*/train/plan.json"))
+    assert (plan["phases"], plan["duration_s"], plan["warmup_s"]) == (["run"], 7, 0)
+    assert plan["clients"]["of"] == 4
+
+
 def test_without_room_for_a_copy_there_is_no_restart(run, fake_system, tmp_path, monkeypatch):
     monkeypatch.setattr(fake_system, "copies", tmp_path)
     monkeypatch.setattr(KeptData, "has_room", lambda self: False)

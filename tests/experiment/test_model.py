@@ -68,6 +68,8 @@ def test_what_is_left_out_has_its_default():
         {"rate": 100, "arrivals": "bursts"},
         {"find_rate": 10},
         {"restart": "hot"},
+        {"train_seconds": 5},
+        {"train_seconds": -1, "restart": "cold"},
         {"restart": "cold", "find_rate": "p99 < 1ms"},
         {"find_rate": "fast"},
         {"pipeline": 0},

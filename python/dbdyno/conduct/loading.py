@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 import os
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 
 from dbdyno.conduct.context import Context
 from dbdyno.conduct.load_client import execute, why_it_failed
-from dbdyno.conduct.plan import CLEAN_UP, PREPARE, make_plan, store_of
+from dbdyno.conduct.plan import CLEAN_UP, PREPARE, TRAIN, make_plan, store_of
 from dbdyno.conduct.trial import take_library
 from dbdyno.errors import RunFailed
 from dbdyno.experiment.trials import Preparation
@@ -56,6 +56,24 @@ def load_rows(context: Context, preparation: Preparation, system: System, folder
     if reason := system.death() or why_it_failed(summary, folder):
         raise RunFailed(f"{preparation.system.label} could not be loaded: {reason}")
     return Loaded(take_library(system, summary, folder))
+
+
+def train(context: Context, preparation: Preparation, system: System, folder: Path) -> None:
+    """Run the load for `train_seconds`, with the most clients of any trial, and record it in `folder`.
+
+    Raises RunFailed if the load fails, KeyboardInterrupt if the run was interrupted.
+    """
+    experiment, secrets = context.experiment, list[str]()
+    store = store_of(system, preparation.workload, secrets)
+    clients = max(experiment.clients)
+    plan = make_plan(experiment, context.folder.name, TRAIN, store, preparation.workload, clients)
+    plan = replace(plan, warmup_s=0, duration_s=experiment.train_seconds)
+    folder.mkdir()
+    summary = execute(plan, secrets, folder, context.supervision(system.death), lambda _: None)
+    if context.interrupts.requested:
+        raise KeyboardInterrupt
+    if reason := system.death() or why_it_failed(summary, folder):
+        raise RunFailed(f"{preparation.system.label}: the load before the restart failed: {reason}")
 
 
 def remove_rows(context: Context, preparation: Preparation, system: System, folder: Path) -> None:

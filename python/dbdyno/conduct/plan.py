@@ -30,6 +30,7 @@ from dbdyno.systems.base import System
 Phases = tuple[Phase, ...]
 
 PREPARE: Phases = ("prepare", "load")
+TRAIN: Phases = ("run",)
 MEASURE: Phases = ("run", "verify")
 CLEAN_UP: Phases = ("cleanup",)
 LIST: Phases = ("list",)

@@ -9,7 +9,7 @@ from pathlib import Path
 from dbdyno.conduct.context import Context
 from dbdyno.conduct.kinds import kind_of
 from dbdyno.conduct.listener import Outcome
-from dbdyno.conduct.loading import remove_rows
+from dbdyno.conduct.loading import remove_rows, train
 from dbdyno.conduct.states import Kept
 from dbdyno.conduct.trial import Prepared, fail_trial
 from dbdyno.conduct.until_flat import UntilFlat
@@ -197,6 +197,8 @@ class _Making:
 
     def _load_and_keep(self) -> Kept:
         self._load(self._launch_to_keep)
+        if self._context.experiment.train_seconds:
+            train(self._context, self._preparation, self.system, self.folder / "train")
         kept = Kept(self.system.keep(), self._name)
         self._context.states.keep(self._preparation, kept)
         return kept

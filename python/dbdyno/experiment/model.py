@@ -15,7 +15,7 @@ from pydantic import (
     model_validator,
 )
 
-from dbdyno.experiment.bounds import MOST_REPEAT, MOST_TRIALS, check_variants
+from dbdyno.experiment.bounds import MOST_REPEAT, MOST_SECONDS, MOST_TRIALS, check_variants
 from dbdyno.experiment.clients import NATIVE, check_clients
 from dbdyno.experiment.delay import read_delays
 from dbdyno.experiment.events import Event, check_events
@@ -122,6 +122,8 @@ class Experiment(BaseModel):
     """After so many transactions a client opens another connection; it keeps the first if this is 0 or left out."""
     restart: Annotated[Literal["lukewarm", "cold"] | None, BeforeValidator(read_restart)] = None
     """Starts the store again before each trial, with its files in the kernel's memory (lukewarm) or not (cold)."""
+    train_seconds: Annotated[int, Field(ge=0, le=MOST_SECONDS)] = 0
+    """Seconds of the load before the stop of a `restart`, in a closed loop: the cache that a store keeps is of it."""
     ceiling: bool = True
     """Measures the load client alone, too."""
     observe: bool = True
@@ -280,6 +282,8 @@ class Experiment(BaseModel):
             raise ValueError(
                 "pipeline sends several requests at once, an open loop sends each at its own time; leave one out"
             )
+        if self.train_seconds and not self.restart:
+            raise ValueError("train_seconds: the load before a restart; give restart too, or leave train_seconds out")
         if self.restart and self.find_rate:
             raise ValueError("restart: the steps of a search share one start; leave one of the two out")
         for rate in self.rate or ():
