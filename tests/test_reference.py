@@ -104,7 +104,7 @@ def entry(reference: Generator, spec: str) -> str:
     [
         ("duckdb", "`air-traffic`, `wide-rows`"),
         ("mariadb", "all but `replication-lag`"),
-        ("memcached://host", "`point-get`, `batch-get`, `game`, `result-cache`"),
+        ("memcached://host", "`point-get`, `batch-get`, `game`, `result-cache` (rows_per_result = 1)"),
     ],
 )
 def test_a_system_runs_what_it_declares(reference: Generator, spec: str, runs: str) -> None:

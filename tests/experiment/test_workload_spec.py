@@ -30,7 +30,12 @@ def test_options_are_checked():
 
 
 @pytest.mark.parametrize(
-    ("name", "option", "least", "most"), [("batch-get", "batch", 1, 100), ("result-cache", "updates_percent", 0, 100)]
+    ("name", "option", "least", "most"),
+    [
+        ("batch-get", "batch", 1, 100),
+        ("result-cache", "updates_percent", 0, 100),
+        ("result-cache", "rows_per_result", 1, 10_000),
+    ],
 )
 def test_a_number_is_anything_the_load_client_takes(name, option, least, most):
     for value in (least, 3, most):

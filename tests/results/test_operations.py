@@ -21,7 +21,7 @@ def _of(count):
 
 
 def test_operations_read_write_or_may_do_either():
-    assert {group_of(name) for name in ("get", "get-elsewhere", "get-many", "find")} == {READS}
+    assert {group_of(name) for name in ("get", "get-elsewhere", "get-many", "find", "sum-range")} == {READS}
     assert {group_of(name) for name in ("update", "insert", "add")} == {WRITES}
     assert {group_of(name) for name in ("sql", "begin", "commit", "rollback", "transaction", None)} == {NEITHER}
 

@@ -2,6 +2,7 @@
 
 import json
 from contextlib import closing
+from hashlib import md5
 
 import pytest
 import redis
@@ -310,3 +311,31 @@ def test_a_cache_that_is_somebody_elses_is_left_as_it_was(store, tmp_path):
     status, err = run(arrangement, "point-get", 100, tmp_path)
     assert status != 0 and "dbdyno:bm:*" in err
     assert store.get("dbdyno:bm:3") == "precious"
+
+
+def test_a_pool_of_somebody_elses_nodes_is_left_as_it_was(store, tmp_path):
+    """Results have keys that cannot be listed; a claim says which there may be."""
+    need("mariadb")
+    store.put("mine", "here")
+    pool = f"result-cache({store.url}, mariadb)"
+    run_and_kill(pool, "point-get", 300, tmp_path)
+    assert store.count() > 2
+    assert cleaned(store).removed == ["dbdyno:result:*"]
+    assert (store.get("mine"), store.count()) == ("here", 1)
+    sums = ["--set", "options.rows_per_result=10"]
+    run_and_kill(pool, "result-cache", 300, tmp_path / "more")
+    assert run(pool, "result-cache", 300, tmp_path, sums) == (0, "")
+    assert (cleaned(store).removed, store.get("mine"), store.count()) == ([], "here", 1)
+
+
+def test_a_result_that_is_not_dbdynos_is_neither_overwritten_nor_removed(store, tmp_path):
+    need("mariadb")
+    text = "SELECT id, k, c, pad FROM dbdyno_bm WHERE id = 3"
+    key = f"dbdyno:result:{md5(text.encode()).hexdigest()}"
+    pool = f"result-cache({store.url}, mariadb)"
+    run_and_kill(pool, "point-get", 100, tmp_path)
+    store.put(key, "precious")
+    assert cleaned(store).left == [f"{key} does not hold a result of dbdyno, so it is kept"]
+    status, err = run(pool, "point-get", 100, tmp_path)
+    assert status != 0 and "keys dbdyno:result:* exist without dbdyno's marker" in err
+    assert (store.get(key), store.count()) == ("precious", 1)

@@ -5,7 +5,7 @@
 
 use std::sync::Arc;
 
-use dbdyno_stores::{Administration, Claim, Claimed, Cleaning, MARKER, Schema, Store, Withdrawn};
+use dbdyno_stores::{Administration, Claim, Claimed, Cleaning, MARKER, ResultQuery, Schema, Store, Withdrawn};
 use dbdyno_workloads::AnyWorkload;
 use serde::Deserialize;
 use serde_json::json;
@@ -23,6 +23,9 @@ struct Marked {
     /// The table of a claim; a marker of before claims has none and is about all tables of its workload.
     table: Option<String>,
     last: Option<u64>,
+    /// True if it names the results of the workload's queries of that table, and not its rows.
+    #[serde(default)]
+    results: bool,
 }
 
 /// The marker of the tables of a plan's workload.
@@ -136,7 +139,14 @@ fn claim(marked: Marked, text: String) -> Result<Claim, Outcome> {
             })
             .collect(),
     };
-    if tables.is_empty() { Err(unknown(&text)) } else { Ok(Claim { text, tables }) }
+    match &tables[..] {
+        [] => Err(unknown(&text)),
+        &[Claimed { table, .. }] if marked.results => {
+            let results = ResultQuery::all(&marked.workload.schema(&workload), table);
+            Ok(Claim { text, tables: vec![], results })
+        }
+        _ => Ok(Claim { text, tables, results: vec![] }),
+    }
 }
 
 fn unknown(marker: &str) -> Outcome {
@@ -185,6 +195,16 @@ mod tests {
         let point_get = OLD.replace("insert-indexes", "point-get");
         let read = claim(read(&point_get).unwrap(), point_get).unwrap();
         assert_eq!(read.tables, [Claimed { table: 0, last: Some(7) }]);
+    }
+
+    #[test]
+    fn a_claim_of_results_names_the_queries_of_its_table() {
+        let plan = plan("r");
+        let made = WorkloadPlan { name: "result-cache".into(), ..plan.workload.clone().unwrap() };
+        let [text] = &claims(&plan, &made, &made.build().unwrap())[..] else { panic!() };
+        let text = format!(r#"{},"results":true}}"#, text.strip_suffix('}').unwrap());
+        let read = claim(read(&text).unwrap(), text).unwrap();
+        assert_eq!((read.tables.len(), read.results.len(), read.results[0].results()), (0, 1, 7));
     }
 
     #[test]

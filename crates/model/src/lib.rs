@@ -27,6 +27,6 @@ pub use population::Population;
 pub use row::{Field, Row, RowBuffer, Value};
 pub use sizes::Sizes;
 pub use statement::Statement;
-pub use step::{Operation, Step};
+pub use step::{Operation, Step, range_of};
 pub use table::{Difference, Index, Table};
 pub use texts::write_decimal;

@@ -1,5 +1,7 @@
 //! The steps of a workload's transaction, known before the first is issued, so that a store can prepare each.
 
+use std::ops::RangeInclusive;
+
 /// A logical operation on a table, by the indexes of table and column in the workload's list.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Operation {
@@ -11,6 +13,8 @@ pub enum Operation {
     GetMany { table: usize, keys: usize },
     /// Read the one row with this value in an indexed column.
     Find { table: usize, column: usize },
+    /// Read the sums of the primary keys and of this column over so many rows: those whose keys begin with 1 and a multiple of their number.
+    SumRange { table: usize, column: usize, rows: u64 },
     /// Write a row's next version: the columns that change with the version, or the whole row if a store knows only rows.
     Update { table: usize },
     /// Add the row with this primary key, which is not there.
@@ -43,6 +47,7 @@ impl Operation {
             Operation::GetElsewhere { .. } => "get-elsewhere",
             Operation::GetMany { .. } => "get-many",
             Operation::Find { .. } => "find",
+            Operation::SumRange { .. } => "sum-range",
             Operation::Update { .. } => "update",
             Operation::Insert { .. } => "insert",
             Operation::Put { ttl_s: 0, .. } => "put",
@@ -76,6 +81,7 @@ impl Operation {
             | Operation::GetElsewhere { table }
             | Operation::GetMany { table, .. }
             | Operation::Find { table, .. }
+            | Operation::SumRange { table, .. }
             | Operation::Update { table }
             | Operation::Insert { table }
             | Operation::Put { table, .. }
@@ -84,6 +90,13 @@ impl Operation {
             | Operation::Add { table, .. } => table,
         }
     }
+}
+
+/// The keys of the range of `rows` rows that has this key; `last` is the table's last one.
+#[inline]
+pub fn range_of(key: u64, rows: u64, last: u64) -> RangeInclusive<u64> {
+    let first = key - (key - 1) % rows;
+    first..=last.min(first + rows - 1)
 }
 
 /// A step: what the report calls it, and the operation it is.
@@ -96,5 +109,19 @@ pub struct Step {
 impl Step {
     pub fn new(name: &str, operation: Operation) -> Self {
         Self { name: name.into(), operation }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn ranges_do_not_overlap_and_the_last_may_be_shorter() {
+        let ranges: Vec<_> = (1..=8).map(|key| range_of(key, 3, 8)).collect();
+        let [first, second, last] = [1..=3, 4..=6, 7..=8];
+        let expected = [&first, &first, &first, &second, &second, &second, &last, &last].map(Clone::clone);
+        assert_eq!(ranges, expected);
+        assert_eq!(range_of(5, 1, 8), 5..=5);
     }
 }

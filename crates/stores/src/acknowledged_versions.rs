@@ -2,7 +2,7 @@
 
 use std::sync::atomic::{AtomicU32, Ordering::AcqRel, Ordering::Acquire};
 
-use dbdyno_model::Row;
+use dbdyno_model::{Operation, Row, Value, range_of};
 
 use crate::SharedSchema;
 
@@ -23,15 +23,23 @@ impl AcknowledgedVersions {
         Self { schema, versions }
     }
 
-    /// The version that is known to be written; a read that begins now must not return an older one.
+    /// The version that is known to be written, of a range the sum of its rows' versions; a read that begins now must not return an older one.
     #[inline]
     pub fn version(&self, step: usize, key: u64) -> u64 {
-        self.slot(step, key).map_or(0, |version| version.load(Acquire).into())
+        let of_row = |key| self.slot(step, key).map_or(0, |version| version.load(Acquire).into());
+        match self.schema.steps[step].operation {
+            Operation::SumRange { rows, .. } => range_of(key, rows, self.schema.rows).map(of_row).sum(),
+            _ => of_row(key),
+        }
     }
 
     #[inline]
     pub fn is_stale(&self, step: usize, row: Row<'_>, version: u64) -> bool {
-        version > 0 && self.schema.table_of_operation(self.schema.steps[step].operation).version_of(row) < version
+        let read = || match (self.schema.steps[step].operation, row.value(1)) {
+            (Operation::SumRange { .. }, Value::Int(sum)) => sum.unsigned_abs(),
+            (operation, _) => self.schema.table_of_operation(operation).version_of(row),
+        };
+        version > 0 && read() < version
     }
 
     pub fn written(&self, step: usize, key: u64, version: u64) {

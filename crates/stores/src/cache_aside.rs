@@ -4,7 +4,7 @@
 use std::ops::Range;
 use std::sync::Arc;
 
-use dbdyno_model::{Failure, Row, Session, Value};
+use dbdyno_model::{Failure, Row, RowBuffer, Session, Value};
 
 use crate::acknowledged_versions::AcknowledgedVersions;
 use crate::cache::CacheSession;
@@ -19,11 +19,20 @@ pub struct CacheAsideSession {
     pub counters: CacheCounters,
     /// True if the last row came from the cache.
     from_cache: bool,
+    /// The last sums that came from the store.
+    sums: RowBuffer,
 }
 
 impl CacheAsideSession {
     pub fn new(cache: CacheSession, store: SingleSession, acknowledged: Option<Arc<AcknowledgedVersions>>) -> Self {
-        Self { acknowledged, cache, store, counters: CacheCounters::default(), from_cache: false }
+        Self {
+            acknowledged,
+            cache,
+            store,
+            counters: CacheCounters::default(),
+            from_cache: false,
+            sums: RowBuffer::default(),
+        }
     }
 
     #[inline]
@@ -33,9 +42,13 @@ impl CacheAsideSession {
         Ok(true)
     }
 
-    async fn fill(&mut self, step: usize, filed: Value<'_>, is_there: bool) -> Result<bool, Failure> {
+    fn miss(&mut self) {
         self.counters.misses += 1;
         self.from_cache = false;
+    }
+
+    async fn fill(&mut self, step: usize, filed: Value<'_>, is_there: bool) -> Result<bool, Failure> {
+        self.miss();
         if is_there {
             self.cache.fill(step, filed, self.store.row()).await?;
         }
@@ -84,6 +97,33 @@ impl Session for CacheAsideSession {
         let is_changed = self.store.add(step, key, delta).await?;
         self.cache.forget(step, key).await?;
         Ok(is_changed)
+    }
+
+    /// Sums over a range of rows, the only statement that is kept.
+    #[inline]
+    async fn sql(&mut self, step: usize, params: &[Value<'_>], each: &mut dyn FnMut(Row<'_>)) -> Result<u64, Failure> {
+        let Some(&Value::Int(first)) = params.first() else { return Ok(0) };
+        let acknowledged = self.acknowledged.as_deref();
+        let written = acknowledged.map_or(0, |versions| versions.version(step, first.unsigned_abs()));
+        let mut is_stale = false;
+        let mut judged = |row: Row<'_>| {
+            is_stale = acknowledged.is_some_and(|versions| versions.is_stale(step, row, written));
+            each(row);
+        };
+        if self.cache.sql(step, params, &mut judged).await? > 0 {
+            self.counters.stale += u64::from(is_stale);
+            return self.hit().map(u64::from);
+        }
+        self.miss();
+        let sums = &mut self.sums;
+        let mut kept = |row: Row<'_>| {
+            sums.clear();
+            (0..row.len()).for_each(|column| sums.push(row.value(column)));
+            each(row);
+        };
+        let rows = self.store.sql(step, params, &mut kept).await?;
+        self.cache.fill(step, Value::Int(first), self.sums.row()).await?;
+        Ok(rows)
     }
 
     #[inline]

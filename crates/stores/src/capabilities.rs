@@ -125,6 +125,24 @@ pub mod tests {
     }
 
     #[test]
+    fn ranges_are_summed_by_sql_and_kept_as_results() {
+        let sum = Operation::SumRange { table: 0, column: 1, rows: 10 };
+        let mysql = HANDLER.replace("\"handler\"", "\"sql\"");
+        let front =
+            |kind: &str, caches: &str, store: &str| format!(r#"{{"kind": "{kind}", {caches}, "store": {store}}}"#);
+        let nodes = r#""nodes": [{"address": {"host": "127.0.0.1", "port": 1}}]"#;
+        let aside = format!("\"cache\": {MEMCACHED}");
+        let results = |store| refusal(&front("result-cache", nodes, store), sum);
+        assert_eq!((refusal(&mysql, sum), results(&mysql)), (None, None));
+        assert_eq!(results(REDIS).unwrap(), "redis cannot do the step s: sum-range on bm");
+        let refused = refusal(&front("cache-aside", &aside, &mysql), sum).unwrap();
+        assert_eq!(refused, "memcached cannot do the step s: sum-range on bm");
+        let mongodb = REDIS.replace("\"redis\"", "\"mongodb\", \"database\": \"d\"");
+        let cassandra = REDIS.replace("\"redis\"", r#""cassandra", "keyspace": "k", "consistency": "ONE""#);
+        assert!(refusal(&mongodb, sum).is_some() && refusal(&cassandra, sum).is_some());
+    }
+
+    #[test]
     fn rows_are_inserted_where_they_can_be_counted_and_are_not_there_twice() {
         let (insert, add) = (Operation::Insert { table: 0 }, Operation::Add { table: 0, column: 1 });
         assert_eq!(refusal_of(REDIS, &[insert], vec![]), None);

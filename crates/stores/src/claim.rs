@@ -6,13 +6,16 @@
 use dbdyno_model::{Field, Row, Table, Value};
 
 use crate::MARKER;
+use crate::keys::RESULT_PREFIX;
+use crate::result_query::ResultQuery;
 use crate::values::decode;
 
-/// A claim as the store has it, with the tables of the schema that it is about.
+/// A claim as the store has it, with the tables of the schema that it is about, or the queries whose results it names.
 #[derive(Clone, Debug)]
 pub struct Claim {
     pub text: String,
     pub tables: Vec<Claimed>,
+    pub results: Vec<ResultQuery>,
 }
 
 /// The rows of a table from the first on, to the last; `None`: to whichever a run has added.
@@ -43,12 +46,21 @@ pub enum Held<T = ()> {
 impl Withdrawn {
     /// Adds a table whose rows were removed but for the keys `left`.
     pub fn add(&mut self, table: &Table, left: &[Vec<u8>]) {
-        self.removed.push(format!("{MARKER}{}:*", table.name));
+        self.add_keys(format!("{MARKER}{}:*", table.name), "row", left);
+    }
+
+    /// Adds results of queries, in the same way.
+    pub fn add_results(&mut self, left: &[Vec<u8>]) {
+        self.add_keys(format!("{}*", String::from_utf8_lossy(RESULT_PREFIX)), "result", left);
+    }
+
+    fn add_keys(&mut self, names: String, what: &str, left: &[Vec<u8>]) {
+        self.removed.push(names);
         let Some(first) = left.first() else { return };
         let first = first.escape_ascii();
         self.left.push(match left.len() {
-            1 => format!("{first} does not hold a row of dbdyno, so it is kept"),
-            count => format!("{first} and {} more keys do not hold rows of dbdyno, so they are kept", count - 1),
+            1 => format!("{first} does not hold a {what} of dbdyno, so it is kept"),
+            count => format!("{first} and {} more keys do not hold {what}s of dbdyno, so they are kept", count - 1),
         });
     }
 
@@ -57,6 +69,13 @@ impl Withdrawn {
         self.removed.extend(other.removed);
         self.left.extend(other.left);
     }
+}
+
+/// Refuses keys that no claim names; `todo` tells a person what they can do.
+pub fn unmarked(names: &str, todo: &str) -> crate::Trouble {
+    crate::Trouble::Refused(format!(
+        "keys {names} exist without dbdyno's marker, and dbdyno does not overwrite them. {todo}"
+    ))
 }
 
 /// Refuses a key that is somebody else's.
@@ -132,5 +151,9 @@ mod tests {
             "dbdyno:bm:4 and 1 more keys do not hold rows of dbdyno, so they are kept",
         ];
         assert_eq!(withdrawn.left, expected);
+        let mut results = Withdrawn::default();
+        results.add_results(&[b"dbdyno:result:0".to_vec()]);
+        assert_eq!(results.removed, ["dbdyno:result:*"]);
+        assert_eq!(results.left, ["dbdyno:result:0 does not hold a result of dbdyno, so it is kept"]);
     }
 }

@@ -24,7 +24,7 @@ pub enum Config {
         own_nodes: Option<usize>,
     },
     ResultCache {
-        /// Nodes of the kind `memcached`, by their names in the continuum.
+        /// Nodes of the kinds `memcached` and `redis`, by their names in the continuum.
         nodes: Vec<NodeConfig>,
         store: Box<Config>,
         /// For how long a result is kept; 0: until a row of it is changed.
@@ -37,17 +37,32 @@ pub enum Config {
     },
 }
 
-/// A node of a pool, and its share of the keys.
-#[derive(Clone, Debug, Deserialize)]
-#[serde(deny_unknown_fields)]
+/// A node of a pool, and its share of the keys. A plan says this beside the keys of its store, whose kind is `memcached` if none is given.
+#[derive(Clone, Debug)]
 pub struct NodeConfig {
     pub address: AddressConfig,
-    #[serde(default = "unit_weight")]
     pub weight: u64,
+    /// True if it is somebody else's: results there are claimed before, and removed after the run.
+    pub is_attached: bool,
+    pub store: SingleConfig,
 }
 
-fn unit_weight() -> u64 {
-    1
+impl<'de> Deserialize<'de> for NodeConfig {
+    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+        let mut object = Map::<String, Value>::deserialize(deserializer)?;
+        let kind = object.remove("kind").unwrap_or_else(|| "memcached".into());
+        let weight = object.remove("weight").map_or(Ok(1), u64::deserialize).map_err(D::Error::custom)?;
+        let is_attached = object.remove("attached").map_or(Ok(false), bool::deserialize).map_err(D::Error::custom)?;
+        let address = object.get("address").ok_or_else(|| D::Error::missing_field("address"))?;
+        let address = AddressConfig::deserialize(address).map_err(D::Error::custom)?;
+        let store = SingleConfig::read(kind.as_str().unwrap_or_default(), Value::Object(object));
+        match store.map_err(D::Error::custom)? {
+            store @ (SingleConfig::Memcached(_) | SingleConfig::Redis(_)) => {
+                Ok(Self { address, weight, is_attached, store })
+            }
+            other => Err(D::Error::custom(format!("{} keeps no results: use memcached or redis", other.kind()))),
+        }
+    }
 }
 
 const ARRANGEMENTS: [&str; 3] = ["cache-aside", "spread", "result-cache"];

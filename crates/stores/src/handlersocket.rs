@@ -42,7 +42,7 @@ impl StoreConfig for HandlersocketConfig {
 
     /// Its protocol changes rows that are there, and inserts those that are not: it has no request for either.
     fn can_do(&self, _: &Schema, operation: Operation) -> bool {
-        operation.has_table() && !matches!(operation, Operation::Put { .. })
+        operation.has_table() && !matches!(operation, Operation::Put { .. } | Operation::SumRange { .. })
     }
 
     fn can_pipeline(&self, _: &Schema) -> bool {

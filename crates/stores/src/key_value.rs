@@ -10,7 +10,7 @@ pub fn can_do(schema: &Schema, operation: Operation) -> bool {
     let is_filed_by_key = table.filed_under == 0;
     match operation {
         Operation::Sql { .. } | Operation::Begin { .. } | Operation::Commit | Operation::Rollback => false,
-        Operation::Scan { .. } => false,
+        Operation::Scan { .. } | Operation::SumRange { .. } => false,
         // Their key is a function of the row's number.
         Operation::Update { .. } | Operation::Put { .. } | Operation::Delete { .. } => true,
         Operation::Insert { .. } => is_filed_by_key && table.indexes.is_empty(),

@@ -13,7 +13,7 @@ pub const MARKER_KEY: &[u8] = b"dbdyno:marker";
 pub const MARKERS_KEY: &[u8] = b"dbdyno:markers";
 
 /// Before the digest of a query's text.
-const RESULT_PREFIX: &[u8] = b"dbdyno:result:";
+pub const RESULT_PREFIX: &[u8] = b"dbdyno:result:";
 
 /// Cuts a range of row numbers into batches of at most `most`.
 pub fn batches(numbers: Range<u64>, most: u64) -> impl Iterator<Item = Range<u64>> {

@@ -6,11 +6,13 @@ mod config;
 use std::ops::Range;
 use std::rc::Rc;
 
-use dbdyno_model::{Failure, Field, Operation, Row, RowBuffer, Session, Value, encode_row};
+use dbdyno_model::{Failure, Field, Operation, Row, RowBuffer, Session, Table, Value, encode_row};
 use dbdyno_net::Reactor;
 use dbdyno_wire::Decoded;
 use dbdyno_wire::memcached::{self as wire, Counted, Got};
 
+use crate::claim::unmarked;
+use crate::key_set::KeySet;
 use crate::keys::{batches, prefix, write_key, write_key_of_row};
 use crate::network::{Endpoint, Exchange, event_loop, excerpt};
 use crate::store_config::OpenStore;
@@ -20,8 +22,8 @@ use crate::{Administration, Cache, Claim, Cleaning, MARKER, SharedSchema, Troubl
 pub use config::MOST_RELATIVE_S;
 pub use config::MemcachedConfig;
 
-/// Tells a person how to remove the rows of a killed run.
-const EVICTED: &str = "If a killed run left them, memcached has evicted their marker: remove them yourself";
+/// Tells a person how to remove what a killed run left.
+pub const EVICTED: &str = "If a killed run left them, memcached has evicted their marker: remove them yourself";
 /// Rows in one pipelined batch.
 const BATCH: u64 = 500;
 
@@ -105,11 +107,11 @@ impl MemcachedSession {
         read_row(&mut self.exchange, &self.schema.tables[table], filed, &mut self.fields, value).await
     }
 
-    /// Reads the row of `step` that is kept under a name of the caller's.
-    pub async fn read_under(&mut self, step: usize, name: &[u8]) -> Result<bool, Failure> {
-        let table = self.schema.steps[step].operation.table();
+    /// Reads the row with these columns that is kept under a name of the caller's.
+    #[inline]
+    pub async fn read_under(&mut self, columns: &Table, name: &[u8]) -> Result<bool, Failure> {
         wire::get(self.exchange.begin(), name);
-        read_row(&mut self.exchange, &self.schema.tables[table], Value::Null, &mut self.fields, value).await
+        read_row(&mut self.exchange, columns, Value::Null, &mut self.fields, value).await
     }
 
     /// Keeps a row under a name of the caller's, with flags and time to live as `expiry` has them.
@@ -156,38 +158,24 @@ impl MemcachedSession {
         self.exchange.ask(|bytes| answer(bytes, b"DELETED")).await?
     }
 
-    /// Pipelines one request for the key of each of these rows.
-    async fn send_for_keys(
-        &mut self,
-        table: usize,
-        keys: Range<u64>,
-        append: fn(&mut Vec<u8>, &[u8]),
-    ) -> Result<(), Failure> {
-        self.exchange.begin();
-        for key in keys {
-            let columns = &self.schema.tables[table];
-            write_key_of_row(columns, &self.prefixes[table], key, &mut self.generated, &mut self.key);
-            append(&mut self.exchange.request, &self.key);
+    /// Returns whether one of the keys with these numbers is there.
+    pub async fn is_any_there(&mut self, key_set: &KeySet<'_>, numbers: Range<u64>) -> Result<bool, Failure> {
+        for batch in batches(numbers, BATCH) {
+            self.exchange.begin();
+            for number in batch.clone() {
+                key_set.write_key(number, &mut self.generated, &mut self.key);
+                wire::get(&mut self.exchange.request, &self.key);
+            }
+            self.exchange.send().await?;
+            let mut is_any = false;
+            for _ in batch {
+                is_any |= matches!(self.exchange.next(wire::got).await?, Got::Hit { .. });
+            }
+            if is_any {
+                return Ok(true);
+            }
         }
-        self.exchange.send().await
-    }
-
-    /// The ranges of keys that make the batches of a table, for all tables.
-    fn batches(&self) -> Vec<(usize, Range<u64>)> {
-        let of_table = |table: usize| {
-            let end = self.schema.tables[table].numbers(self.schema.rows).end;
-            batches(1..end, BATCH).map(move |batch| (table, batch))
-        };
-        (0..self.schema.tables.len()).flat_map(of_table).collect()
-    }
-
-    async fn is_any_there(&mut self, table: usize, keys: Range<u64>) -> Result<bool, Failure> {
-        self.send_for_keys(table, keys.clone(), wire::get).await?;
-        let mut is_any = false;
-        for _ in keys {
-            is_any |= matches!(self.exchange.next(wire::got).await?, Got::Hit { .. });
-        }
-        Ok(is_any)
+        Ok(false)
     }
 }
 
@@ -285,12 +273,10 @@ impl Cache for MemcachedSession {
 
 impl Administration for MemcachedSession {
     async fn claim(&mut self, claims: &[String]) -> Result<(), Trouble> {
-        for (table, keys) in self.batches() {
-            if self.is_any_there(table, keys).await? {
-                let name = &self.schema.tables[table].name;
-                return Err(Trouble::Refused(format!(
-                    "keys {MARKER}{name}:* exist without dbdyno's marker, and dbdyno does not overwrite them. {EVICTED}"
-                )));
+        let schema = self.schema.clone();
+        for table in &schema.tables {
+            if self.is_any_there(&KeySet::rows(table), table.numbers(schema.rows)).await? {
+                return Err(unmarked(&format!("{MARKER}{}:*", table.name), EVICTED));
             }
         }
         self.write_claims(claims).await

@@ -1,20 +1,21 @@
-//! A pool of memcached nodes that keeps results of queries under the text of the query, each on the node that consistent hashing says.
+//! A pool of nodes that keeps results of queries under the text of the query, each on the node that consistent hashing says.
 
+use std::collections::BTreeSet;
 use std::ops::Range;
 use std::rc::Rc;
 use std::sync::Arc;
 
-use dbdyno_model::{Dialect, Failure, Operation, Row, Session, Value, write_decimal};
+use dbdyno_model::{Failure, Row, Session, Value};
 use dbdyno_net::{Address, Reactor, now_ns};
 use dbdyno_wire::ketama::Continuum;
 
 use crate::config::{Config, NodeConfig};
-use crate::keys::write_digest;
-use crate::memcached::{Memcached, MemcachedSession};
-use crate::network::Endpoint;
+use crate::pool_node::{Expiry, NodeSession};
 use crate::remapped_keys::{RemappedKeys, RequestedKeys};
-use crate::store_config::OpenStore;
-use crate::{Administration, Cache, SharedSchema, Trouble, sql};
+use crate::result_query::ResultQuery;
+use crate::single::Single;
+use crate::store_config::Context;
+use crate::{Administration, Cache, Claim, Cleaning, SharedSchema, Trouble, Withdrawn};
 
 /// The nodes of the pool over time: the last node can leave, or join, in the middle of a run.
 #[derive(Debug)]
@@ -59,42 +60,51 @@ impl Placement {
     }
 }
 
-#[derive(Clone, Debug)]
 pub struct Pool {
-    pub nodes: Vec<Memcached>,
-    pub placement: Arc<Placement>,
-    pub expire_s: u32,
-    pub schema: SharedSchema,
+    nodes: Vec<Single>,
+    /// By node: true if it is somebody else's, and so has claims.
+    are_attached: Arc<[bool]>,
+    schema: SharedSchema,
+    placement: Arc<Placement>,
+    expiry: Arc<Expiry>,
+    /// The query of each step.
+    queries: Queries,
     /// The keys that were requested, if the pool changes.
     requested_keys: Option<Arc<RequestedKeys>>,
 }
+
+/// By step; `None` for one that neither asks a query nor changes the rows of one.
+type Queries = Arc<[Option<ResultQuery>]>;
 
 impl Pool {
     /// The pool of a `result-cache`; `None` of any other store.
     ///
     /// # Errors
     /// A node's name is not known, or nobody is left in the pool: in words for the user.
-    pub fn of(config: &Config, schema: &SharedSchema, timeout_ns: u64) -> Result<Option<Self>, String> {
+    pub fn of(config: &Config, context: &Context<'_>) -> Result<Option<Self>, String> {
         let Config::ResultCache { nodes, expire_s, leaves_s, joins_s, .. } = config else { return Ok(None) };
-        let placement = Arc::new(Placement::new(nodes, *leaves_s, *joins_s)?);
-        let memcached = |node: &NodeConfig| {
-            let endpoint = Endpoint::new(node.address.clone().into(), timeout_ns)?;
-            Ok::<_, String>(Memcached { endpoint, schema: SharedSchema::clone(schema) })
-        };
-        let nodes = nodes.iter().map(memcached).collect::<Result<_, _>>()?;
+        let (schema, placement) = (context.schema, Arc::new(Placement::new(nodes, *leaves_s, *joins_s)?));
         let requested_keys =
             placement.then.as_ref().map(|_| Arc::new(RequestedKeys::new(schema.steps.len(), schema.rows)));
-        Ok(Some(Self { nodes, placement, expire_s: *expire_s, schema: SharedSchema::clone(schema), requested_keys }))
+        Ok(Some(Self {
+            nodes: nodes.iter().map(|node| node.store.store(context)).collect::<Result<_, _>>()?,
+            are_attached: nodes.iter().map(|node| node.is_attached).collect(),
+            schema: context.schema(),
+            placement,
+            expiry: Arc::new(Expiry::new(*expire_s)),
+            queries: (0..schema.steps.len()).map(|step| ResultQuery::of(schema, step)).collect(),
+            requested_keys,
+        }))
     }
 
     /// How many of the requested results have another node since the pool changed; `None` if it has not.
     pub fn moved(&self) -> Option<RemappedKeys> {
         let (then, from_ns) = self.placement.then.as_ref()?;
         let requested_keys = self.requested_keys.as_ref().filter(|_| now_ns() >= *from_ns)?;
-        let queries: Vec<_> = (0..self.schema.steps.len()).map(|step| query(&self.schema, step)).collect();
         let (mut text, mut key, mut asked, mut moved) = (vec![], vec![], 0, 0);
         for (step, row) in requested_keys.each() {
-            write_key(&queries[step], Value::Int(row as i64), &mut text, &mut key);
+            let Some(query) = &self.queries[step] else { continue };
+            query.write_key(Value::Int(row as i64), &mut text, &mut key);
             asked += 1;
             moved += u64::from(self.placement.first.node(&key) != then.node(&key));
         }
@@ -102,79 +112,77 @@ impl Pool {
     }
 
     pub async fn open(&self, reactor: Option<&Rc<Reactor>>) -> Result<PoolSession, Failure> {
-        let mut nodes = Vec::new();
+        let mut nodes = Vec::with_capacity(self.nodes.len());
         for node in &self.nodes {
-            nodes.push(node.open(reactor).await?);
+            nodes.push(NodeSession::new(node.open(reactor).await?)?);
         }
-        let queries = (0..self.schema.steps.len()).map(|step| query(&self.schema, step)).collect();
-        let placement = Arc::clone(&self.placement);
-        let expiry = format!(" 0 {} ", self.expire_s).into_bytes();
-        let (text, key, requested_keys) = (Vec::new(), Vec::new(), self.requested_keys.clone());
-        Ok(PoolSession { nodes, placement, queries, expiry, text, key, node: 0, requested_keys })
+        let (placement, expiry) = (Arc::clone(&self.placement), Arc::clone(&self.expiry));
+        let (queries, requested_keys) = (Arc::clone(&self.queries), self.requested_keys.clone());
+        let (are_attached, schema) = (Arc::clone(&self.are_attached), SharedSchema::clone(&self.schema));
+        let (text, key, node) = (vec![], vec![], 0);
+        Ok(PoolSession { nodes, are_attached, schema, placement, expiry, queries, requested_keys, text, key, node })
     }
-}
-
-/// The text, up to its value, of the query that a step asks, or that a step which changes a row makes wrong; empty if there is none.
-fn query(schema: &SharedSchema, step: usize) -> Vec<u8> {
-    let table = schema.steps[step].operation.table();
-    let asks = |operation: Operation| matches!(operation, Operation::Get { table: asked } if asked == table);
-    let asking = match schema.steps[step].operation {
-        Operation::Get { .. } | Operation::Find { .. } => Some(&schema.steps[step]),
-        _ => schema.steps.iter().find(|step| asks(step.operation)),
-    };
-    let text = asking.map(|step| sql::statement(schema, step, Dialect::Mysql)).unwrap_or_default();
-    text.trim_end_matches('?').as_bytes().to_vec()
-}
-
-/// Replaces `key` by what the result of a query with this value is filed under; `text` is overwritten.
-#[inline]
-fn write_key(query: &[u8], value: Value<'_>, text: &mut Vec<u8>, key: &mut Vec<u8>) {
-    text.clear();
-    text.extend_from_slice(query);
-    match value {
-        Value::Int(n) => write_decimal(n.unsigned_abs(), text),
-        Value::Text(value) => text.extend_from_slice(value),
-        Value::Null => {}
-    }
-    write_digest(text, key);
 }
 
 pub struct PoolSession {
-    nodes: Vec<MemcachedSession>,
+    nodes: Vec<NodeSession>,
+    are_attached: Arc<[bool]>,
+    schema: SharedSchema,
     placement: Arc<Placement>,
-    /// One entry for each step.
-    queries: Vec<Vec<u8>>,
-    /// Flags and time to live, as a `set` has them.
-    expiry: Vec<u8>,
+    expiry: Arc<Expiry>,
+    queries: Queries,
+    requested_keys: Option<Arc<RequestedKeys>>,
     text: Vec<u8>,
     key: Vec<u8>,
     /// The node that answered last.
     node: usize,
-    requested_keys: Option<Arc<RequestedKeys>>,
 }
 
 impl PoolSession {
-    /// Makes the key of a query with this value, and finds its node.
+    /// Makes the key of a query with this value and finds its node; `None` for a step without a query.
     #[inline]
-    fn route(&mut self, step: usize, value: Value<'_>) {
-        write_key(&self.queries[step], value, &mut self.text, &mut self.key);
+    fn route(&mut self, step: usize, value: Value<'_>) -> Option<(&ResultQuery, &mut NodeSession, &[u8])> {
+        let query = self.queries[step].as_ref()?;
+        query.write_key(value, &mut self.text, &mut self.key);
         self.node = self.placement.node(&self.key);
+        Some((query, &mut self.nodes[self.node], &self.key))
+    }
+
+    /// The nodes that are somebody else's.
+    fn attached(&mut self) -> impl Iterator<Item = &mut NodeSession> {
+        self.nodes.iter_mut().zip(&*self.are_attached).filter_map(|(node, is_attached)| is_attached.then_some(node))
+    }
+
+    #[inline]
+    fn mark(&self, step: usize, key: u64) {
+        if let Some(requested_keys) = &self.requested_keys {
+            requested_keys.mark(step, key);
+        }
     }
 }
 
 impl Session for PoolSession {
     #[inline]
     async fn get(&mut self, step: usize, key: u64) -> Result<bool, Failure> {
-        if let Some(requested_keys) = &self.requested_keys {
-            requested_keys.mark(step, key);
-        }
+        self.mark(step, key);
         self.find(step, Value::Int(key as i64)).await
     }
 
     #[inline]
     async fn find(&mut self, step: usize, value: Value<'_>) -> Result<bool, Failure> {
-        self.route(step, value);
-        self.nodes[self.node].read_under(step, &self.key).await
+        let Some((query, node, key)) = self.route(step, value) else { return Ok(false) };
+        node.read_under(&query.answer, key).await
+    }
+
+    /// Reads the sums of the range that begins with the first parameter; 0 rows: they are not kept.
+    #[inline]
+    async fn sql(&mut self, step: usize, params: &[Value<'_>], each: &mut dyn FnMut(Row<'_>)) -> Result<u64, Failure> {
+        let Some(&Value::Int(first)) = params.first() else { return Ok(0) };
+        if !self.get(step, first.unsigned_abs()).await? {
+            return Ok(0);
+        }
+        each(self.row());
+        Ok(1)
     }
 
     async fn update(&mut self, _: usize, _: u64, _: u64) -> Result<bool, Failure> {
@@ -193,22 +201,75 @@ impl Session for PoolSession {
 
 impl Cache for PoolSession {
     async fn fill(&mut self, step: usize, filed: Value<'_>, row: Row<'_>) -> Result<(), Failure> {
-        self.route(step, filed);
-        self.nodes[self.node].store_under(&self.key, &self.expiry, row).await
+        let expiry = Arc::clone(&self.expiry);
+        let Some((_, node, key)) = self.route(step, filed) else { return Ok(()) };
+        node.store_under(key, &expiry, row).await
     }
 
     /// Removes nothing if results expire by themselves.
     async fn forget(&mut self, step: usize, key: u64) -> Result<(), Failure> {
-        if self.expiry != b" 0 0 " || self.queries[step].is_empty() {
+        if self.expiry.seconds.is_some() {
             return Ok(());
         }
-        self.route(step, Value::Int(key as i64));
-        self.nodes[self.node].delete_under(&self.key).await
+        let Some((_, node, key)) = self.route(step, Value::Int(key as i64)) else { return Ok(()) };
+        node.delete_under(key).await
     }
 }
 
-/// Results have keys that only who asked the query can know, so every node is dbdyno's own and carries no marker.
+/// The claim of a table's results: that of its rows, with a word more.
+fn of_results(claim: &str) -> String {
+    format!(r#"{},"results":true}}"#, claim.strip_suffix('}').unwrap_or(claim))
+}
+
+/// A node of dbdyno's own begins empty and ends with the trial, so only attached ones carry claims.
 impl Administration for PoolSession {
+    async fn claim(&mut self, claims: &[String]) -> Result<(), Trouble> {
+        let schema = SharedSchema::clone(&self.schema);
+        let tables = 0..schema.tables.len();
+        let queries: Vec<ResultQuery> = tables.flat_map(|table| ResultQuery::all(&schema, table)).collect();
+        for node in self.attached() {
+            for query in &queries {
+                node.refuse_results(query).await?;
+            }
+        }
+        self.renew(claims).await
+    }
+
+    async fn renew(&mut self, claims: &[String]) -> Result<(), Trouble> {
+        let claims: Vec<String> = claims.iter().map(|claim| of_results(claim)).collect();
+        for node in self.attached() {
+            node.renew(&claims).await?;
+        }
+        Ok(())
+    }
+
+    async fn claims(&mut self) -> Result<Vec<String>, Trouble> {
+        let mut claims = BTreeSet::new();
+        for node in self.attached() {
+            claims.extend(node.claims().await?);
+        }
+        Ok(claims.into_iter().collect())
+    }
+
+    async fn withdraw(&mut self, claim: &Claim, cleaning: Cleaning) -> Result<Withdrawn, Trouble> {
+        let mut withdrawn = Withdrawn::default();
+        for node in self.attached() {
+            if node.claims().await?.contains(&claim.text) {
+                withdrawn.extend(node.withdraw(claim, cleaning).await?);
+            }
+        }
+        Ok(withdrawn)
+    }
+
+    async fn cannot_know(&mut self) -> Result<Option<String>, Trouble> {
+        for node in self.attached() {
+            if let Some(sentence) = node.cannot_know().await? {
+                return Ok(Some(sentence));
+            }
+        }
+        Ok(None)
+    }
+
     async fn load(&mut self, _: usize, _: Range<u64>) -> Result<(), Trouble> {
         Err(Trouble::Refused("a cache of results is not loaded".into()))
     }
@@ -232,7 +293,7 @@ impl Administration for PoolSession {
 
 #[cfg(test)]
 mod tests {
-    use dbdyno_model::{Column, Kind, Source, Step, Table};
+    use dbdyno_model::{Column, Kind, Operation, Source, Step, Table};
 
     use super::*;
     use crate::Schema;
@@ -245,7 +306,8 @@ mod tests {
         let tables = vec![Table::new("t", vec![Column::new("id", Kind::Int, Source::Key)])];
         let steps = vec![Step::new("get", Operation::Get { table: 0 })];
         let schema = Arc::new(Schema { tables, steps, statements: vec![], rows: 10_000 });
-        Pool::of(&serde_json::from_str(&config).unwrap(), &schema, 1).unwrap().unwrap()
+        let context = Context { secrets: &[], schema: &schema, timeout_ns: 1 };
+        Pool::of(&serde_json::from_str(&config).unwrap(), &context).unwrap().unwrap()
     }
 
     #[test]

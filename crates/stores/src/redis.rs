@@ -7,7 +7,7 @@ mod full_memory;
 
 use std::rc::Rc;
 
-use dbdyno_model::{Failure, Field, Kind, Operation, Row, RowBuffer, Session, Table, Value};
+use dbdyno_model::{Failure, Field, Kind, Operation, Row, RowBuffer, Session, Table, Value, encode_row};
 use dbdyno_net::Reactor;
 use dbdyno_wire::redis::{Reply, command, part, reply, whole_command};
 use dbdyno_wire::{Decoded, Malformed, read_double};
@@ -19,6 +19,8 @@ use crate::values::{Found, encode, read_row, read_rows};
 use crate::{Cache, SharedSchema};
 pub use config::RedisConfig;
 
+/// Tells a person where keys are free.
+pub const ELSEWHERE: &str = "Use another database number";
 /// Rows, or keys, in one pipelined batch.
 const BATCH: u64 = 500;
 
@@ -136,6 +138,31 @@ impl RedisSession {
     fn encode_row(&mut self, table: usize, key: u64, version: u64) {
         self.generate_row(table, key, version);
         encode(&self.schema.tables[table], self.generated.row(), &mut self.value);
+    }
+
+    /// Reads the row with these columns that is kept under a name of the caller's.
+    #[inline]
+    pub async fn read_under(&mut self, columns: &Table, name: &[u8]) -> Result<bool, Failure> {
+        append_get(self.exchange.begin(), name);
+        read_row(&mut self.exchange, columns, Value::Null, &mut self.fields, value).await
+    }
+
+    /// Keeps a row under a name of the caller's, for so many seconds if there are any.
+    pub async fn store_under(&mut self, name: &[u8], seconds: Option<&[u8]>, row: Row<'_>) -> Result<(), Failure> {
+        self.value.clear();
+        encode_row(row, &mut self.value);
+        let request = self.exchange.begin();
+        match seconds {
+            None => append_set(request, name, &self.value),
+            Some(seconds) => whole_command(request, &[b"SET", name, &self.value, b"EX", seconds]),
+        }
+        self.expect_no_error().await
+    }
+
+    /// Removes what is kept under a name of the caller's.
+    pub async fn delete_under(&mut self, name: &[u8]) -> Result<(), Failure> {
+        whole_command(self.exchange.begin(), &[b"DEL", name]);
+        self.expect_no_error().await
     }
 
     async fn expect_no_error(&mut self) -> Result<(), Failure> {

@@ -4,6 +4,9 @@ use std::sync::Arc;
 
 use dbdyno_model::{Kind, Operation, Statement, Step, Table};
 
+/// A sum of whole numbers, of any number of rows.
+pub(crate) const SUM: Kind = Kind::Decimal(32, 0);
+
 /// The tables and the steps that a store prepares itself for.
 #[derive(Clone, Debug)]
 pub struct Schema {
@@ -36,6 +39,7 @@ impl Schema {
             Operation::Sql { statement } => self.statements[statement].parameters.clone(),
             Operation::Get { .. } | Operation::GetElsewhere { .. } => vec![key()],
             Operation::GetMany { keys, .. } => vec![key(); keys],
+            Operation::SumRange { .. } => vec![key(); 2],
             Operation::Find { column, .. } => vec![columns[column].kind],
             Operation::Add { column, .. } => vec![columns[column].kind, key()],
             Operation::Delete { .. } => vec![key()],
@@ -52,6 +56,7 @@ impl Schema {
     pub(crate) fn answer_kinds(&self, step: usize) -> Vec<Kind> {
         match self.steps[step].operation {
             Operation::Sql { statement } => self.statements[statement].columns.clone(),
+            Operation::SumRange { .. } => vec![SUM; 2],
             Operation::Get { table }
             | Operation::GetElsewhere { table }
             | Operation::GetMany { table, .. }

@@ -147,6 +147,10 @@ pub fn statement(schema: &Schema, step: &Step, dialect: Dialect) -> String {
         Operation::Find { column, .. } => {
             format!("SELECT {} FROM {name} WHERE {} = ?", columns(), table.columns[column].name)
         }
+        Operation::SumRange { column, .. } => {
+            let column = &table.columns[column].name;
+            format!("SELECT SUM({key}), SUM({column}) FROM {name} WHERE {key} BETWEEN ? AND ?")
+        }
         Operation::Update { .. } => {
             let changes = table.columns.iter().filter(|c| c.is_versioned()).map(|c| format!("{} = ?", c.name));
             format!("UPDATE {name} SET {} WHERE {key} = ?", changes.collect::<Vec<_>>().join(", "))
@@ -258,6 +262,10 @@ mod tests {
             (Operation::Get { table: 0 }, "SELECT id, sid, c FROM dbdyno_bm WHERE id = ?"),
             (Operation::GetMany { table: 0, keys: 2 }, "SELECT id, sid, c FROM dbdyno_bm WHERE id IN (?, ?)"),
             (Operation::Find { table: 0, column: 1 }, "SELECT id, sid, c FROM dbdyno_bm WHERE sid = ?"),
+            (
+                Operation::SumRange { table: 0, column: 1, rows: 10 },
+                "SELECT SUM(id), SUM(sid) FROM dbdyno_bm WHERE id BETWEEN ? AND ?",
+            ),
             (Operation::Update { table: 0 }, "UPDATE dbdyno_bm SET sid = ?, c = ? WHERE id = ?"),
             (Operation::Add { table: 0, column: 1 }, "UPDATE dbdyno_bm SET sid = sid + ? WHERE id = ?"),
             (Operation::Delete { table: 0 }, "DELETE FROM dbdyno_bm WHERE id = ?"),

@@ -56,14 +56,14 @@ impl Store {
             Config::Spread { .. } => (nodes[0], None),
             Config::ResultCache { store, .. } => (config.part(store)?, None),
         };
-        let pool = Pool::of(config, &schema, timeout_ns)?;
+        let context = Context { secrets, schema: &schema, timeout_ns };
+        let pool = Pool::of(config, &context)?;
         for part in [Some(store), cache].into_iter().flatten() {
             capabilities::check_all(&schema, part)?;
         }
         if cache.is_some() || pool.is_some() {
             capabilities::check_aside(&schema, config.kind())?;
         }
-        let context = Context { secrets, schema: &schema, timeout_ns };
         let acknowledged = pool.is_some().then(|| Arc::new(AcknowledgedVersions::new(SharedSchema::clone(&schema))));
         let cache = match cache {
             Some(config) => Some(Front::One(Box::new(cache_of(config, &context)?))),

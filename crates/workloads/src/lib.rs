@@ -136,6 +136,7 @@ impl AnyWorkload {
     pub fn takes(&self, step: usize, params: &[dbdyno_model::Value<'_>]) -> bool {
         match self.steps()[step].operation {
             Operation::Sql { statement } => self.statements()[statement].takes(params),
+            Operation::SumRange { .. } => matches!(params, [dbdyno_model::Value::Int(_), dbdyno_model::Value::Int(_)]),
             _ => false,
         }
     }

@@ -26,7 +26,11 @@ impl<'a> Options<'a> {
 
     /// How keys are chosen: any distribution, uniform by default.
     pub fn access(&mut self) -> Result<Access, String> {
-        let rows = self.rows;
+        self.access_to(self.rows)
+    }
+
+    /// The same, of keys up to this one.
+    pub fn access_to(&mut self, rows: u64) -> Result<Access, String> {
         self.one_of("access", &access::DISTRIBUTIONS).map(|distribution| distribution(rows))
     }
 

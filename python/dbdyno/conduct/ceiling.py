@@ -18,7 +18,7 @@ from dbdyno.conduct.plan import Plan, PlannedWorkload, make_ceiling_plan
 from dbdyno.contract import JsonObject, Record, StoreDocument
 from dbdyno.errors import RunFailed
 from dbdyno.experiment.workload_spec import WorkloadSpec
-from dbdyno.experiment.workloads import DELETE, GET_ELSEWHERE, SCAN, SQL
+from dbdyno.experiment.workloads import DELETE, GET_ELSEWHERE, SCAN, SQL, SUM_RANGE
 from dbdyno.results.write import AGAIN
 from dbdyno.systems.running.guard import Guard
 
@@ -26,7 +26,7 @@ NULL_PROTOCOLS = ("mysql", "postgres", "redis", "memcached", "mongodb", "cassand
 """The kinds of store that a null server can stand for: those reached over the network (docs/contract.md, Stores)."""
 LISTEN_TIMEOUT_S = 30.0
 """Time that a null server is given until it listens."""
-_UNANSWERED = (DELETE, SCAN)
+_UNANSWERED = (DELETE, SCAN, SUM_RANGE)
 _PARTS = ("cache", "store")
 _NAMED = ("user", "password", "database", "auth_database", "keyspace", "table_options")
 _ELSEWHERE = ("write_address", "sql", "backends")
@@ -75,7 +75,7 @@ def _unanswered(workload: WorkloadSpec) -> str | None:
     if GET_ELSEWHERE in workload.operations:
         return "null servers keep nothing, so no write ever appears at another"
     if any(operation in workload.operations for operation in _UNANSWERED):
-        return "null servers do not answer deletions and scans"
+        return "null servers do not answer deletions, scans and sums over ranges"
     return None
 
 

@@ -22,6 +22,7 @@ INCREMENT = "increment"
 FIND_UNIQUE = "find-unique"
 FIND_SECONDARY = "find-secondary"
 SUM = "sum"
+SUM_RANGE = "sum-range"
 SQL = "sql"
 PARTITION = "partition"
 PUT = "put"
@@ -48,6 +49,7 @@ OPERATIONS = {
     DELETE: "delete a row",
     SCAN: "read rows in the order of their keys",
     SUM: "sum a column over the table",
+    SUM_RANGE: "sum a column over a range of keys in one query",
     SQL: "run the workload's own prepared SQL statements",
     PARTITION: "keep a table in partitions by a hash of its key",
 }
@@ -231,9 +233,10 @@ WORKLOADS = {
         ),
         Workload(
             "result-cache",
-            "repeat the same query; updates_percent of the transactions change its row",
+            "repeat the same query of a row, or of sums over several; updates_percent of the transactions change a row",
             (GET, UPDATE),
-            {"updates_percent": range(101), "access": ("uniform", *ACCESS["access"][1:])},
+            {"updates_percent": range(101), "rows_per_result": range(1, 10_001), **ACCESS},
+            extras={"rows_per_result": ("1", SUM_RANGE)},
             row_bytes=920,
         ),
         Workload(

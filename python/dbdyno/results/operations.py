@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING
 if TYPE_CHECKING:
     from dbdyno.results.model import Operation, Recorded
 
-GETS = frozenset({"get", "get-elsewhere", "get-many", "find"})
+GETS = frozenset({"get", "get-elsewhere", "get-many", "find", "sum-range"})
 CHANGES = frozenset({"update", "insert", "add"})
 READS, WRITES, NEITHER = "reads", "writes", "neither"
 KIND = "transaction"

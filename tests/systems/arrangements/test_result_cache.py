@@ -1,14 +1,19 @@
-"""The pool starts and stops whole, and keeps each result where other clients of memcached would look for it."""
+"""The pool starts and stops whole, and keeps each result where other clients of its nodes would look for it."""
 
 import json
 from hashlib import md5
 
 import pytest
+import redis
 from pymemcache.client.base import Client
 from uhashring import HashRing
 
 from dbdyno.errors import UserError
 from dbdyno.experiment.system_spec import bare_name, format_system, parse_system
+from dbdyno.experiment.workload_spec import missing_operations, parse_workload
+from dbdyno.experiment.workloads import SUM_RANGE
+from dbdyno.systems.mysql.client import ask
+from dbdyno.systems.redis.redis import RedisServer
 from helpers import need, system
 from systems.load import begin, end, execute, plan_of
 
@@ -18,9 +23,9 @@ ROWS = 100
 @pytest.mark.parametrize(
     ("text", "said"),
     [
-        ("result-cache(mariadb)", "takes nodes of memcached and a store"),
-        ("result-cache(redis, mariadb)", "takes nodes of memcached and a store"),
-        ("result-cache(memcached://host, mariadb)", "no URL"),
+        ("result-cache(mariadb)", "takes nodes of memcached or Redis and a store"),
+        ("result-cache(postgresql, mariadb)", "takes nodes of memcached or Redis and a store"),
+        ("result-cache(memcached://h, memcached://h:11212, memcached://h, mariadb)", "is a node twice"),
         ("result-cache(memcached*2, galera)", "'galera' divides the clients among its nodes"),
         ("result-cache(memcached*2, spread(mysql://u@a/d, mysql://u@b/d))", "divides the clients"),
         ("result-cache(memcached*2, sqlite)", "runs inside the load client"),
@@ -44,17 +49,27 @@ def test_several_nodes_are_written_as_one():
     assert parse_system(format_system(spec)) == spec
 
 
-@pytest.mark.parametrize("weights", [(1, 1, 1), (1, 1, 3)])
-def test_results_are_where_another_library_looks_for_them(launch, weights):
-    need("memcached", "redis")
-    caching = system(f"result-cache(memcached*3, redis)?weights={':'.join(map(str, weights))}")
+def client_of(node):
+    if isinstance(node, RedisServer):
+        return redis.Redis(port=node.endpoint.port, password=node.endpoint.password)
+    return Client((node.endpoint.host, node.endpoint.port))
+
+
+@pytest.mark.parametrize(
+    ("node", "weights"),
+    [("memcached", (1, 1, 1)), ("memcached", (1, 1, 3)), ("redis", (1, 2, 3)), ("valkey@9.1", (1, 1, 1))],
+)
+def test_results_are_where_another_library_looks_for_them(launch, node, weights):
+    need(node, "redis")
+    caching = system(f"result-cache({node}*3, redis)?weights={':'.join(map(str, weights))}")
     try:
         caching.start(launch)
         names = [f"127.0.0.1:{node.endpoint.port}" for node in caching.caches]
-        assert set(caching.server_pids()) == {"memcached-1", "memcached-2", "memcached-3", "redis"}
+        servers = {f"{node.partition('@')[0]}-{number}" for number in (1, 2, 3)}
+        assert set(caching.server_pids()) == servers | {caching.store.server_name}
         assert execute(caching, "point-get", ["prepare", "load", "run"], ROWS).status == 0
         ring = HashRing(dict(zip(names, weights, strict=True)), hash_fn="ketama")
-        clients = {name: Client(name) for name in names}
+        clients = dict(zip(names, map(client_of, caching.caches), strict=True))
         query = "SELECT id, k, c, pad FROM dbdyno_bm WHERE id = "
         keys = [f"dbdyno:result:{md5(f'{query}{key}'.encode()).hexdigest()}" for key in range(1, ROWS + 1)]
         holders = {key: [name for name, client in clients.items() if client.get(key)] for key in keys}
@@ -73,22 +88,76 @@ def counted(outcome):
     }
 
 
-def test_what_is_not_removed_is_stale_and_what_is_removed_is_not(launch):
-    need("memcached", "redis")
+def queried(store, **options):
+    """Load 20 rows and query them, changing some; every answer is right."""
+    plan = plan_of(None, "result-cache", ["prepare", "load", "run", "verify"], 20)
+    plan["workload"]["options"] = {"updates_percent": "10"} | options
+    outcome = end(begin(store, plan))
+    assert outcome.status == 0 and not outcome.errors(), json.dumps(outcome.of("error"))
+    (total,) = outcome.of("total")
+    assert total["reads_verified"] > 0 == total["mismatches"]
+    return outcome
+
+
+@pytest.mark.parametrize(
+    ("parts", "options"),
+    [
+        ("memcached*2, redis", {}),
+        ("redis*2, redis", {}),
+        ("memcached*2, mariadb", {"rows_per_result": "6"}),
+        ("redis*2, postgresql", {"rows_per_result": "6"}),
+    ],
+)
+def test_what_is_not_removed_is_stale_and_what_is_removed_is_not(started, parts, options):
     stale = {}
     for settings in ("", "?expire_s=60"):
-        caching = system(f"result-cache(memcached*2, redis){settings}")
-        try:
-            caching.start(launch)
-            plan = plan_of(None, "result-cache", ["prepare", "load", "run", "verify"], 20)
-            plan["workload"]["options"] = {"updates_percent": "10"}
-            outcome = end(begin(caching, plan))
-            assert outcome.status == 0 and not outcome.errors(), json.dumps(outcome.of("error"))
-            assert counted(outcome)["cache_hits"] > 0
-            stale[settings] = counted(outcome)["stale_reads"] / counted(outcome)["cache_hits"]
-        finally:
-            caching.stop()
+        outcome = queried(started(f"result-cache({parts}){settings}"), **options)
+        assert counted(outcome)["cache_hits"] > 0
+        stale[settings] = counted(outcome)["stale_reads"] / counted(outcome)["cache_hits"]
     assert stale["?expire_s=60"] > 0.1 > stale[""]
+
+
+@pytest.mark.parametrize("text", ["mariadb", "mariadb?protocol=text", "mariadb?access=handler", "postgresql", "sqlite"])
+def test_sums_over_rows_are_right_without_a_pool(started, text):
+    outcome = queried(started(text), rows_per_result="6")
+    (hello,) = outcome.of("hello")
+    assert {"name": "query", "operation": "sum-range", "table": "player"} in hello["operations"]
+
+
+def test_mariadbs_own_query_cache_keeps_sums(started):
+    server = started("mariadb?query_cache_type=on&query_cache_size=16M")
+    queried(server, rows_per_result="6")
+    (hits,) = ask(server.endpoint, "SHOW GLOBAL STATUS LIKE 'Qcache_hits'")
+    assert int(hits["Value"]) > 0
+
+
+@pytest.mark.parametrize("text", ["handlersocket", "redis", "result-cache(memcached, handlersocket)"])
+def test_sums_over_rows_need_sql(text):
+    lacking = missing_operations(parse_workload("result-cache?rows_per_result=10", {}, {}), system(text).operations)
+    assert lacking == [SUM_RANGE]
+    assert not missing_operations(parse_workload("result-cache", {}, {}), system(text).operations)
+
+
+@pytest.mark.parametrize("node", ["memcached", "redis"])
+def test_results_on_somebody_elses_nodes_are_removed_and_nothing_else(started, node):
+    nodes = [started(node), started(node)]
+    owners = [client_of(server) for server in nodes]
+    for owner in owners:
+        owner.set("mine", "here")
+    passwords = [f":{server.endpoint.password}@" if node == "redis" else "" for server in nodes]
+    urls = [f"{node}://{own}127.0.0.1:{server.endpoint.port}" for own, server in zip(passwords, nodes, strict=True)]
+    pool = started(f"result-cache({', '.join(urls)}, mariadb)?leaves_s=1")
+    for options in ({}, {"rows_per_result": "6"}):
+        outcome = queried(pool, **options)
+        assert counted(outcome)["cache_hits"] > 0
+        plan = plan_of(None, "result-cache", ["cleanup"], 20, options)
+        (phase,) = [phase for phase in end(begin(pool, plan)).of("phase") if phase["state"] == "end"]
+        assert "dbdyno:result:*" in phase["removed"] and phase["left"] == []
+        assert [entries(owner) for owner in owners] == [1, 1]
+
+
+def entries(client):
+    return client.dbsize() if isinstance(client, redis.Redis) else client.stats()[b"curr_items"]
 
 
 def test_a_node_that_leaves_takes_its_results_along(launch):

@@ -57,7 +57,10 @@ impl Postgres {
             Operation::Delete { .. } => wire::write_description(out, &types[..1], &[]),
             Operation::Scan { .. } => wire::write_description(out, &[types[0], ScalarType::Int8], &named),
             Operation::Begin { .. } | Operation::Commit | Operation::Rollback => wire::write_description(out, &[], &[]),
-            Operation::Sql { .. } | Operation::Transaction => wire::write_description(out, &[], &[]),
+            // Null servers never get these.
+            Operation::SumRange { .. } | Operation::Sql { .. } | Operation::Transaction => {
+                wire::write_description(out, &[], &[]);
+            }
             Operation::Update { .. } => {
                 let versioned = (0..types.len()).filter(|&i| table.columns[i].is_versioned());
                 let params: Vec<ScalarType> = versioned.map(|i| types[i]).chain([types[0]]).collect();

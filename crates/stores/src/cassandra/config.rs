@@ -29,7 +29,7 @@ impl StoreConfig for CassandraConfig {
     /// Keys are hashed to nodes, so they have no order to scan in. An update of a row that was deleted would make a part of one.
     fn can_do(&self, schema: &Schema, operation: Operation) -> bool {
         match operation {
-            Operation::Add { .. } | Operation::Scan { .. } => false,
+            Operation::Add { .. } | Operation::Scan { .. } | Operation::SumRange { .. } => false,
             Operation::Update { table } => !schema.has_deletions(table),
             _ => operation.has_table(),
         }

@@ -3,12 +3,13 @@
 
 use std::ops::Range;
 
-use dbdyno_model::{Failure, RowBuffer};
+use dbdyno_model::Failure;
 use dbdyno_wire::memcached::{self as wire, Got};
 
 use super::{BATCH, MemcachedSession, answer, refused};
-use crate::claim::{Claim, Claimed, Held, Withdrawn, foreign_key, is_encoded_row};
-use crate::keys::{MARKER_KEY, batches, write_key_of_row};
+use crate::claim::{Claim, Claimed, Held, Withdrawn, foreign_key};
+use crate::key_set::KeySet;
+use crate::keys::{MARKER_KEY, batches};
 use crate::{Cleaning, MARKER, Trouble};
 
 /// How often the markers are read anew that somebody else has changed meanwhile.
@@ -81,12 +82,13 @@ impl MemcachedSession {
 
     pub(super) async fn withdraw_claim(&mut self, claim: &Claim, cleaning: Cleaning) -> Result<Withdrawn, Trouble> {
         let mut withdrawn = Withdrawn::default();
+        let schema = self.schema.clone();
         for &Claimed { table, last } in &claim.tables {
-            let (mut left, end) = (Vec::new(), last.unwrap_or(self.schema.rows) + 1);
-            for batch in batches(1..end, BATCH) {
-                left.extend(self.remove_rows_of(table, batch, cleaning).await?);
-            }
-            withdrawn.add(&self.schema.tables[table], &left);
+            let (table, last) = (&schema.tables[table], last.unwrap_or(schema.rows));
+            withdrawn.add(table, &self.remove_filed(&KeySet::rows(table), last, cleaning).await?);
+        }
+        for query in &claim.results {
+            withdrawn.add_results(&self.remove_filed(&KeySet::Results(query), query.results(), cleaning).await?);
         }
         if cleaning == Cleaning::Remove {
             self.change_claims(|claims| claims.retain(|text| *text != claim.text)).await?;
@@ -94,19 +96,32 @@ impl MemcachedSession {
         Ok(withdrawn)
     }
 
-    /// Removes the keys of these rows that hold them; returns those that hold anything else.
-    async fn remove_rows_of(
+    /// Removes the keys up to this number that hold what is filed there; returns those that hold anything else.
+    async fn remove_filed(
         &mut self,
-        table: usize,
+        key_set: &KeySet<'_>,
+        last: u64,
+        cleaning: Cleaning,
+    ) -> Result<Vec<Vec<u8>>, Failure> {
+        let mut left = Vec::new();
+        for batch in batches(1..last + 1, BATCH) {
+            left.extend(self.remove_batch(key_set, batch, cleaning).await?);
+        }
+        Ok(left)
+    }
+
+    async fn remove_batch(
+        &mut self,
+        key_set: &KeySet<'_>,
         numbers: Range<u64>,
         cleaning: Cleaning,
     ) -> Result<Vec<Vec<u8>>, Failure> {
         let numbers: Vec<u64> = numbers.collect();
         let (mut rows, mut others) = (0, Vec::new());
-        let held = self.held(table, &numbers).await?;
+        let held = self.held(key_set, &numbers).await?;
         self.exchange.begin();
         for (number, held) in numbers.into_iter().zip(held) {
-            let key = self.key_of(table, number);
+            let key = key_set.key(number);
             match held {
                 Held::Other => others.push(key),
                 Held::Row(unique) if cleaning == Cleaning::Remove => {
@@ -125,19 +140,11 @@ impl MemcachedSession {
         Ok(others)
     }
 
-    fn key_of(&mut self, table: usize, number: u64) -> Vec<u8> {
-        let (columns, mut key) = (&self.schema.tables[table], Vec::new());
-        write_key_of_row(columns, &self.prefixes[table], number, &mut RowBuffer::default(), &mut key);
-        key
-    }
-
-    /// The content of the keys of these rows, and the number that tells whether a row has changed.
-    async fn held(&mut self, table: usize, numbers: &[u64]) -> Result<Vec<Held<u64>>, Failure> {
-        let schema = self.schema.clone();
-        let (table, prefix) = (&schema.tables[table], &self.prefixes[table]);
+    /// The content of the keys of these numbers, and the number that tells whether a value has changed.
+    async fn held(&mut self, key_set: &KeySet<'_>, numbers: &[u64]) -> Result<Vec<Held<u64>>, Failure> {
         self.exchange.begin();
         for &number in numbers {
-            write_key_of_row(table, prefix, number, &mut self.generated, &mut self.key);
+            key_set.write_key(number, &mut self.generated, &mut self.key);
             wire::gets(&mut self.exchange.request, &self.key);
         }
         self.exchange.send().await?;
@@ -149,7 +156,7 @@ impl MemcachedSession {
                 let held = match got {
                     Got::Miss => Ok(Held::Nothing),
                     Got::Hit { start, end }
-                        if is_encoded_row(table, number, bytes, (start, end), fields, &mut scratch) =>
+                        if key_set.is_encoded(number, bytes, (start, end), fields, &mut scratch) =>
                     {
                         Ok(Held::Row(wire::unique(bytes)))
                     }
@@ -178,9 +185,11 @@ impl MemcachedSession {
                 taken.push(number);
             }
         }
-        let held = self.held(table, &taken).await?;
+        let schema = self.schema.clone();
+        let key_set = KeySet::rows(&schema.tables[table]);
+        let held = self.held(&key_set, &taken).await?;
         match taken.into_iter().zip(held).find(|(_, held)| *held == Held::Other) {
-            Some((number, _)) => Err(foreign_key(&self.key_of(table, number))),
+            Some((number, _)) => Err(foreign_key(&key_set.key(number))),
             None => Ok(()),
         }
     }

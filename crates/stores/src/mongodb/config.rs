@@ -43,7 +43,7 @@ impl StoreConfig for MongodbConfig {
     type Store = Mongodb;
 
     fn can_do(&self, _: &Schema, operation: Operation) -> bool {
-        operation.has_table()
+        operation.has_table() && !matches!(operation, Operation::SumRange { .. })
     }
 
     fn is_acknowledging(&self) -> bool {

@@ -139,7 +139,8 @@ impl Mongodb {
             Operation::Insert { .. } => write("insert", "documents"),
             // Refused when the store is made, or never issued.
             Operation::Begin { .. } | Operation::Commit | Operation::Rollback => Command::default(),
-            Operation::GetElsewhere { .. } | Operation::Sql { .. } | Operation::Transaction => Command::default(),
+            Operation::GetElsewhere { .. } | Operation::SumRange { .. } => Command::default(),
+            Operation::Sql { .. } | Operation::Transaction => Command::default(),
         }
     }
 

@@ -4,7 +4,7 @@ pub mod mysql;
 pub mod postgres;
 pub mod sqlite;
 
-use dbdyno_model::{Dialect, Kind, Operation, RowBuffer, Value};
+use dbdyno_model::{Dialect, Kind, Operation, RowBuffer, Value, range_of};
 
 use crate::Schema;
 use crate::sql::statement;
@@ -89,6 +89,11 @@ fn row_values(schema: &Schema, operation: Operation, dialect: Dialect) -> Option
             (first..).take(keys).map(|key| key.to_string()).collect()
         }
         Operation::Find { column: by, .. } => vec![column(by)],
+        Operation::SumRange { rows, .. } => {
+            let Value::Int(key) = row.value(0) else { return None };
+            let range = range_of(key as u64, rows, numbers.end - 1);
+            [range.start(), range.end()].map(u64::to_string).into()
+        }
         Operation::Add { .. } => vec!["1".into(), column(0)],
         Operation::Scan { .. } => vec![column(0), RANGE_ROWS.to_string()],
         Operation::Update { .. } => {
@@ -152,6 +157,10 @@ mod tests {
             (Operation::Delete { table }, "DELETE FROM dbdyno_t WHERE id = 5"),
             (Operation::Scan { table }, "SELECT id, sid, c FROM dbdyno_t WHERE id >= 5 ORDER BY id LIMIT 100"),
             (Operation::Update { table }, "UPDATE dbdyno_t SET sid = 0, c = '"),
+            (
+                Operation::SumRange { table, column: 1, rows: 3 },
+                "SELECT SUM(id), SUM(sid) FROM dbdyno_t WHERE id BETWEEN 4 AND 6",
+            ),
             (Operation::Sql { statement: 0 }, "SELECT c FROM dbdyno_t WHERE id BETWEEN 1 AND 100 AND c = '1'"),
             (Operation::Sql { statement: 1 }, "SELECT c FROM dbdyno_t WHERE sid IN (1, 2) LIMIT 100"),
             (Operation::Sql { statement: 2 }, "SELECT c FROM dbdyno_t WHERE id = '2000-01-01 00:00:00'"),

@@ -8,7 +8,9 @@ use dbdyno_net::now_ns;
 use dbdyno_wire::redis::{Reply, reply, whole_command};
 use dbdyno_wire::{Decoded, Malformed};
 
-use super::{BATCH, RedisSession, integer, refused, reply_or_error};
+use super::{BATCH, ELSEWHERE, RedisSession, integer, refused, reply_or_error};
+use crate::claim::unmarked;
+use crate::key_set::KeySet;
 use crate::keys::{batches, write_key};
 use crate::{Administration, Claim, Cleaning, MARKER, Trouble, Withdrawn};
 
@@ -25,16 +27,21 @@ impl RedisSession {
         if self.is_growing(table) {
             return Ok(if self.numbers(table).await?.is_empty() { None } else { keys_of_table });
         }
-        let count = self.count_keys(table, self.schema.tables[table].numbers(self.schema.rows)).await?;
+        let count = self.count_keys_of_rows(table, self.schema.tables[table].numbers(self.schema.rows)).await?;
         Ok(if count == 0 { None } else { keys_of_table })
     }
 
-    /// How many of the keys of these rows are there.
-    async fn count_keys(&mut self, table: usize, numbers: Range<u64>) -> Result<u64, Failure> {
+    async fn count_keys_of_rows(&mut self, table: usize, numbers: Range<u64>) -> Result<u64, Failure> {
+        let schema = self.schema.clone();
+        self.count_keys(&KeySet::rows(&schema.tables[table]), numbers).await
+    }
+
+    /// How many of the keys with these numbers are there.
+    pub async fn count_keys(&mut self, key_set: &KeySet<'_>, numbers: Range<u64>) -> Result<u64, Failure> {
         let mut count = 0;
         for batch in batches(numbers, BATCH) {
             self.exchange.begin();
-            self.append_keys(b"EXISTS", table, batch.collect::<Vec<_>>().into_iter());
+            self.append_keys(b"EXISTS", key_set, batch.collect::<Vec<_>>().into_iter());
             self.pipeline(1, |reply| count += if let Reply::Integer(n) = reply { n as u64 } else { 0 }).await?;
         }
         Ok(count)
@@ -162,9 +169,7 @@ impl Administration for RedisSession {
         self.read_claims().await?;
         for table in 0..self.schema.tables.len() {
             if let Some(keys) = self.first_foreign_key(table).await? {
-                return Err(Trouble::Refused(format!(
-                    "keys {keys} exist without dbdyno's marker, and dbdyno does not overwrite them. Use another database number"
-                )));
+                return Err(unmarked(&keys, ELSEWHERE));
             }
         }
         Ok(self.write_claims(claims).await?)
@@ -210,11 +215,11 @@ impl Administration for RedisSession {
         if self.is_growing(table) {
             return Ok(Some(self.numbers(table).await?.len() as u64));
         }
-        self.count_keys(table, 1..self.schema.rows + 1).await.map(Some).map_err(Trouble::Failed)
+        self.count_keys_of_rows(table, 1..self.schema.rows + 1).await.map(Some).map_err(Trouble::Failed)
     }
 
     async fn present(&mut self, table: usize, keys: Range<u64>) -> Result<Option<u64>, Trouble> {
-        let there = self.count_keys(table, keys.clone()).await?;
+        let there = self.count_keys_of_rows(table, keys.clone()).await?;
         // The presence of a key is asked fast; its owner is asked once, of a range without gaps.
         let is_whole = there == keys.end - keys.start;
         Ok(Some(if is_whole { self.count_rows(table, keys).await? } else { there }))

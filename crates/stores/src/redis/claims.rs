@@ -3,20 +3,19 @@
 
 use std::ops::Range;
 
-use dbdyno_model::{Failure, RowBuffer};
+use dbdyno_model::{Failure, Table};
 use dbdyno_wire::Malformed;
 use dbdyno_wire::redis::{Reply, command, part, reply, whole_command};
 
 use super::administration::texts;
 use super::{BATCH, RedisSession, append_hset, hash_fields, refused, reply_or_error, unexpected, value};
-use crate::claim::{Claim, Claimed, Held, Withdrawn, foreign_key, is_encoded_row, is_row};
-use crate::keys::{MARKER_KEY, MARKERS_KEY, batches, write_key_of_row};
+use crate::claim::{Claim, Claimed, Held, Withdrawn, foreign_key, is_row};
+use crate::key_set::KeySet;
+use crate::keys::{MARKER_KEY, MARKERS_KEY, batches};
 use crate::{Cleaning, MARKER, Trouble};
 
 /// How often keys are looked at anew that somebody else has changed meanwhile.
 const ATTEMPTS: usize = 10;
-/// The most that an encoded value has beside its text.
-const LENGTH_SIZE_BYTES: usize = 16;
 
 impl RedisSession {
     /// The texts of all claims; a marker of before claims is one too.
@@ -60,12 +59,17 @@ impl RedisSession {
 
     pub(super) async fn withdraw_claim(&mut self, claim: &Claim, cleaning: Cleaning) -> Result<Withdrawn, Trouble> {
         let mut withdrawn = Withdrawn::default();
-        for &Claimed { table, last } in &claim.tables {
+        let schema = self.schema.clone();
+        for &Claimed { table: number, last } in &claim.tables {
+            let key_set = KeySet::rows(&schema.tables[number]);
             let left = match last {
-                Some(last) => self.remove_range(table, last, cleaning).await?,
-                None => self.remove_scanned(table, cleaning).await?,
+                Some(last) => self.remove_range(&key_set, last, cleaning).await?,
+                None => self.remove_scanned(number, &key_set, cleaning).await?,
             };
-            withdrawn.add(&self.schema.tables[table], &left);
+            withdrawn.add(&schema.tables[number], &left);
+        }
+        for query in &claim.results {
+            withdrawn.add_results(&self.remove_range(&KeySet::Results(query), query.results(), cleaning).await?);
         }
         if cleaning == Cleaning::Remove {
             self.remove_claim(claim).await?;
@@ -88,51 +92,61 @@ impl RedisSession {
         Ok(())
     }
 
-    async fn remove_range(&mut self, table: usize, last: u64, cleaning: Cleaning) -> Result<Vec<Vec<u8>>, Failure> {
+    async fn remove_range(
+        &mut self,
+        key_set: &KeySet<'_>,
+        last: u64,
+        cleaning: Cleaning,
+    ) -> Result<Vec<Vec<u8>>, Failure> {
         let mut left = Vec::new();
         for batch in batches(1..last + 1, BATCH) {
             let numbers: Vec<u64> = batch.collect();
-            left.extend(self.remove_rows_of(table, &numbers, cleaning).await?);
+            left.extend(self.remove_filed(key_set, &numbers, cleaning).await?);
         }
         Ok(left)
     }
 
     /// For a table that rows were added to, their numbers are in the names of the keys alone.
-    async fn remove_scanned(&mut self, table: usize, cleaning: Cleaning) -> Result<Vec<Vec<u8>>, Failure> {
+    async fn remove_scanned(
+        &mut self,
+        table: usize,
+        key_set: &KeySet<'_>,
+        cleaning: Cleaning,
+    ) -> Result<Vec<Vec<u8>>, Failure> {
         let numbers: Vec<u64> = self.numbers(table).await?.into_iter().collect();
         let mut left = Vec::new();
         for batch in numbers.chunks(BATCH as usize) {
-            left.extend(self.remove_rows_of(table, batch, cleaning).await?);
+            left.extend(self.remove_filed(key_set, batch, cleaning).await?);
         }
         Ok(left)
     }
 
-    /// Removes the keys of these rows that hold them; returns those that hold anything else.
-    async fn remove_rows_of(
+    /// Removes the keys with these numbers that hold what is filed there; returns those that hold anything else.
+    async fn remove_filed(
         &mut self,
-        table: usize,
+        key_set: &KeySet<'_>,
         numbers: &[u64],
         cleaning: Cleaning,
     ) -> Result<Vec<Vec<u8>>, Failure> {
         for _ in 0..ATTEMPTS {
             self.exchange.begin();
-            self.append_keys(b"WATCH", table, numbers.iter().copied());
+            self.append_keys(b"WATCH", key_set, numbers.iter().copied());
             self.pipeline(1, drop).await?;
-            let held = self.held(table, numbers).await?;
+            let held = self.held(key_set, numbers).await?;
             let those = |wanted: Held| numbers.iter().zip(&held).filter(move |(_, held)| **held == wanted);
             let mut rows: Vec<u64> = those(Held::Row(())).map(|(&number, _)| number).collect();
             rows.retain(|_| cleaning == Cleaning::Remove);
             let others: Vec<u64> = those(Held::Other).map(|(&number, _)| number).collect();
-            let append = |session: &mut Self| session.append_keys(b"DEL", table, rows.iter().copied());
+            let append = |session: &mut Self| session.append_keys(b"DEL", key_set, rows.iter().copied());
             let is_done = match self.change_watched(rows.len().min(1), append).await {
-                Err(Failure::Full(_)) => self.remove_by_script(table, &rows).await?,
+                Err(Failure::Full(_)) => self.remove_by_script(key_set, &rows).await?,
                 done => done?,
             };
             if is_done {
-                return Ok(others.into_iter().map(|number| self.key_of(table, number)).collect());
+                return Ok(others.into_iter().map(|number| key_set.key(number)).collect());
             }
         }
-        Err(changing(&self.key_of(table, numbers[0])))
+        Err(changing(&key_set.key(numbers[0])))
     }
 
     /// Executes as one transaction what `append` appends, so many commands; false if a watched key has changed and nothing was done.
@@ -163,51 +177,49 @@ impl RedisSession {
 
     /// How many of these keys hold their rows.
     pub(super) async fn count_rows(&mut self, table: usize, numbers: Range<u64>) -> Result<u64, Failure> {
-        let mut count = 0;
+        let (schema, mut count) = (self.schema.clone(), 0);
+        let key_set = KeySet::rows(&schema.tables[table]);
         for batch in batches(numbers, BATCH) {
             let numbers: Vec<u64> = batch.collect();
-            count += self.held(table, &numbers).await?.iter().filter(|held| **held == Held::Row(())).count() as u64;
+            count += self.held(&key_set, &numbers).await?.iter().filter(|held| **held == Held::Row(())).count() as u64;
         }
         Ok(count)
     }
 
-    pub(super) fn key_of(&mut self, table: usize, number: u64) -> Vec<u8> {
-        let (columns, mut key) = (&self.schema.tables[table], Vec::new());
-        write_key_of_row(columns, &self.prefixes[table], number, &mut RowBuffer::default(), &mut key);
-        key
-    }
-
-    /// Appends one command over the keys of these rows.
-    pub(super) fn append_keys(&mut self, name: &[u8], table: usize, numbers: impl ExactSizeIterator<Item = u64>) {
+    /// Appends one command over the keys with these numbers.
+    pub(super) fn append_keys(
+        &mut self,
+        name: &[u8],
+        key_set: &KeySet<'_>,
+        numbers: impl ExactSizeIterator<Item = u64>,
+    ) {
         let request = &mut self.exchange.request;
         command(request, 1 + numbers.len());
         part(request, name);
         for number in numbers {
-            let columns = &self.schema.tables[table];
-            write_key_of_row(columns, &self.prefixes[table], number, &mut self.generated, &mut self.key);
+            key_set.write_key(number, &mut self.generated, &mut self.key);
             part(request, &self.key);
         }
     }
 
-    /// The content of the keys of these rows, whichever layout the rows were stored in.
-    pub(super) async fn held(&mut self, table: usize, numbers: &[u64]) -> Result<Vec<Held>, Failure> {
-        let mut held = self.held_as_strings(table, numbers).await?;
+    /// The content of the keys with these numbers, whichever layout rows were stored in.
+    pub(super) async fn held(&mut self, key_set: &KeySet<'_>, numbers: &[u64]) -> Result<Vec<Held>, Failure> {
+        let mut held = self.held_as_strings(key_set, numbers).await?;
+        let KeySet::Rows { table, .. } = key_set else { return Ok(held) };
         let hashes: Vec<usize> = (0..held.len()).filter(|&i| held[i] == Held::Other).collect();
         let of_hashes: Vec<u64> = hashes.iter().map(|&i| numbers[i]).collect();
-        for (i, is_row) in hashes.into_iter().zip(self.are_hashes(table, &of_hashes).await?) {
+        for (i, is_row) in hashes.into_iter().zip(self.are_hashes(table, key_set, &of_hashes).await?) {
             held[i] = if is_row { Held::Row(()) } else { Held::Other };
         }
         Ok(held)
     }
 
-    async fn held_as_strings(&mut self, table: usize, numbers: &[u64]) -> Result<Vec<Held>, Failure> {
-        let schema = self.schema.clone();
-        let (table, prefix) = (&schema.tables[table], &self.prefixes[table]);
-        let most = (table.most_row_bytes() + table.columns.len() * LENGTH_SIZE_BYTES).to_string();
+    async fn held_as_strings(&mut self, key_set: &KeySet<'_>, numbers: &[u64]) -> Result<Vec<Held>, Failure> {
+        let most = key_set.most_bytes().to_string();
         self.exchange.begin();
         for &number in numbers {
-            write_key_of_row(table, prefix, number, &mut self.generated, &mut self.key);
-            // No more than a row can have: a value of somebody else's may be as large as memory.
+            key_set.write_key(number, &mut self.generated, &mut self.key);
+            // No more than is filed there: a value of somebody else's may be as large as memory.
             whole_command(&mut self.exchange.request, &[b"GETRANGE", &self.key, b"0", most.as_bytes()]);
         }
         self.exchange.send().await?;
@@ -219,7 +231,7 @@ impl RedisSession {
                 let held = match answer {
                     Ok(None) => Ok(Held::Nothing),
                     Ok(Some((start, end))) if start == end => Ok(Held::Nothing),
-                    Ok(Some(range)) if is_encoded_row(table, number, bytes, range, fields, &mut scratch) => {
+                    Ok(Some(range)) if key_set.is_encoded(number, bytes, range, fields, &mut scratch) => {
                         Ok(Held::Row(()))
                     }
                     Ok(Some(_)) => Ok(Held::Other),
@@ -234,15 +246,13 @@ impl RedisSession {
     }
 
     /// Returns whether these keys hold their rows as hashes.
-    async fn are_hashes(&mut self, table: usize, numbers: &[u64]) -> Result<Vec<bool>, Failure> {
+    async fn are_hashes(&mut self, table: &Table, key_set: &KeySet<'_>, numbers: &[u64]) -> Result<Vec<bool>, Failure> {
         if numbers.is_empty() {
             return Ok(vec![]);
         }
-        let schema = self.schema.clone();
-        let (table, prefix) = (&schema.tables[table], &self.prefixes[table]);
         self.exchange.begin();
         for &number in numbers {
-            write_key_of_row(table, prefix, number, &mut self.generated, &mut self.key);
+            key_set.write_key(number, &mut self.generated, &mut self.key);
             let mut parts = vec![&b"HMGET"[..], &self.key];
             parts.extend(table.columns.iter().map(|column| column.name.as_bytes()));
             whole_command(&mut self.exchange.request, &parts);
@@ -285,11 +295,13 @@ impl RedisSession {
 
     /// The same as hashes, for which there is no such command: a batch is a transaction that is not done if a key came meanwhile.
     pub(super) async fn load_hashes(&mut self, table: usize, numbers: Range<u64>) -> Result<(), Trouble> {
+        let schema = self.schema.clone();
+        let key_set = KeySet::rows(&schema.tables[table]);
         for _ in 0..ATTEMPTS {
             self.exchange.begin();
-            self.append_keys(b"WATCH", table, numbers.clone().collect::<Vec<_>>().into_iter());
+            self.append_keys(b"WATCH", &key_set, numbers.clone().collect::<Vec<_>>().into_iter());
             for number in numbers.clone() {
-                self.append_keys(b"EXISTS", table, [number].into_iter());
+                self.append_keys(b"EXISTS", &key_set, [number].into_iter());
             }
             let (mut replies, mut next) = (Vec::new(), numbers.clone());
             self.pipeline(1 + numbers.end - numbers.start, |reply| replies.push(reply)).await?;
@@ -308,14 +320,16 @@ impl RedisSession {
                 return Ok(());
             }
         }
-        Err(changing(&self.key_of(table, numbers.start)).into())
+        Err(changing(&key_set.key(numbers.start)).into())
     }
 
     /// A key that was there already may be a row that an attempt before has stored; anything else is refused.
     async fn refuse_others(&mut self, table: usize, taken: &[u64]) -> Result<(), Trouble> {
-        let held = self.held(table, taken).await?;
+        let schema = self.schema.clone();
+        let key_set = KeySet::rows(&schema.tables[table]);
+        let held = self.held(&key_set, taken).await?;
         match taken.iter().zip(held).find(|(_, held)| *held != Held::Row(())) {
-            Some((&number, _)) => Err(foreign_key(&self.key_of(table, number))),
+            Some((&number, _)) => Err(foreign_key(&key_set.key(number))),
             None => Ok(()),
         }
     }

@@ -5,6 +5,7 @@ use dbdyno_wire::redis::{Reply, whole_command};
 
 use super::{RedisSession, reply_or_error, value};
 use crate::claim::Held;
+use crate::key_set::KeySet;
 
 /// Removes each key whose serialised value is what was read of it, and returns how many it removed.
 const REMOVE_UNCHANGED: &[u8] = b"local removed = 0
@@ -15,13 +16,13 @@ return removed";
 
 impl RedisSession {
     /// Removes the keys of these rows, after the transaction for that was refused; false if one of them has changed.
-    pub(super) async fn remove_by_script(&mut self, table: usize, rows: &[u64]) -> Result<bool, Failure> {
+    pub(super) async fn remove_by_script(&mut self, key_set: &KeySet<'_>, rows: &[u64]) -> Result<bool, Failure> {
         // The answer to EXEC: the transaction is discarded.
         let _ = self.exchange.next(reply_or_error).await?;
-        let keys: Vec<Vec<u8>> = rows.iter().map(|&number| self.key_of(table, number)).collect();
+        let keys: Vec<Vec<u8>> = rows.iter().map(|&number| key_set.key(number)).collect();
         let Some(dumps) = self.dumps(&keys).await? else { return Ok(false) };
         // Looked at after they were read: a key is removed only if it is as it was before, so what it held is known.
-        if self.held(table, rows).await?.iter().any(|held| *held != Held::Row(())) {
+        if self.held(key_set, rows).await?.iter().any(|held| *held != Held::Row(())) {
             return Ok(false);
         }
         let count = keys.len().to_string();

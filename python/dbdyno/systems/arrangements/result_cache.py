@@ -1,4 +1,4 @@
-"""A pool of memcached nodes that keeps results of queries, by the text of the query, in front of a database."""
+"""A pool of nodes that keeps results of queries, by the text of the query, in front of a database."""
 
 from __future__ import annotations
 
@@ -6,17 +6,19 @@ from collections.abc import Callable
 from typing import TYPE_CHECKING, ClassVar
 
 from dbdyno.errors import UserError
-from dbdyno.experiment.system_spec import SystemSpec
+from dbdyno.experiment.system_spec import SystemSpec, bare_name
+from dbdyno.experiment.workloads import SUM_RANGE
 from dbdyno.systems.arrangements.cache_aside import Fronted
 from dbdyno.systems.base import System
 from dbdyno.systems.memcached.memcached import MemcachedServer
+from dbdyno.systems.redis.redis import RedisServer
 
 if TYPE_CHECKING:
-    from dbdyno.contract import StoreDocument
+    from dbdyno.contract import JsonObject, StoreDocument
 
 
 class ResultCache(Fronted):
-    """Nodes of memcached in front of a store: `result-cache(memcached*3, mariadb)`.
+    """Nodes of memcached or Redis in front of a store: `result-cache(memcached*3, mariadb)`.
 
     Consistent hashing says which node has a query. Settings: `expire_s`, for how long a result is kept (without it,
     until its row is changed); `leaves_s` or `joins_s`, when the last node leaves or joins, from the load's begin on;
@@ -24,7 +26,7 @@ class ResultCache(Fronted):
     """
 
     name = "result-cache"
-    what = "memcached nodes that keep results of a store: result-cache(memcached*3, mariadb)"
+    what = "memcached or Redis nodes that keep results of a store: result-cache(memcached*3, mariadb)"
     settings: ClassVar[dict[str, Callable[[str], float]]] = {"expire_s": int, "leaves_s": float, "joins_s": float}
 
     @classmethod
@@ -33,14 +35,14 @@ class ResultCache(Fronted):
 
     def __init__(self, spec: SystemSpec, parts: list[System]) -> None:
         """Take the arrangement and its systems; raises UserError if they cannot be what they are to be."""
-        if len(parts) < 2 or not all(isinstance(node, MemcachedServer) for node in parts[:-1]):
+        if len(parts) < 2 or not all(isinstance(node, MemcachedServer | RedisServer) for node in parts[:-1]):
             raise UserError(
-                f"{spec.label}: result-cache takes nodes of memcached and a store, result-cache(memcached*3, mariadb)"
+                f"{spec.label}: result-cache takes nodes of memcached or Redis and a store, e.g. "
+                "result-cache(memcached*3, mariadb)"
             )
-        if any(node.spec.url for node in parts[:-1]):
-            # Results go by the text of their query: at the end nobody could say which of a node's keys are dbdyno's.
-            raise UserError(f"{spec.label}: nodes of a pool are dbdyno's own: memcached*3, no URL")
         super().__init__(spec, parts[:-1], parts[-1])
+        self.operations = self.operations | ({SUM_RANGE} & self.store.operations)
+        self._refuse_twice()
         self._given = {key: self._read(key, value) for key, value in spec.settings.items() if key != "weights"}
         self._weights = self._read_weights(spec.settings.get("weights", ":".join("1" for _ in self.caches)))
         if {"leaves_s", "joins_s"} <= self._given.keys():
@@ -48,7 +50,13 @@ class ResultCache(Fronted):
         if {"leaves_s", "joins_s"} & self._given.keys() and len(self.caches) < 2:
             raise UserError(f"{spec.label}: one node is the whole pool; give memcached*2 or more")
         for number, node in enumerate(self.caches, 1):
-            node.server_name = f"memcached-{number}"
+            node.server_name = f"{node.name}-{number}"
+
+    def _refuse_twice(self) -> None:
+        attached = [bare_name(node.spec) for node in self.caches if node.spec.url]
+        for name in attached:
+            if attached.count(name) > 1:
+                raise UserError(f"{self.spec.label}: '{name}' is a node twice: give each server once")
 
     def _read(self, key: str, value: str) -> float:
         if key not in self.settings:
@@ -68,12 +76,14 @@ class ResultCache(Fronted):
         return weights
 
     def store_plan(self, secrets: list[str]) -> StoreDocument:
-        addresses = [node.store_plan(secrets)["address"] for node in self.caches]
+        def planned(node: System, weight: int) -> JsonObject:
+            # The results on a server that is somebody else's are claimed, and removed after the run.
+            attached = {"attached": True} if node.spec.attached else {}
+            return {**node.store_plan(secrets), "weight": weight, **attached}
+
         return {
             "kind": "result-cache",
-            "nodes": [
-                {"address": address, "weight": weight} for address, weight in zip(addresses, self._weights, strict=True)
-            ],
+            "nodes": [planned(node, weight) for node, weight in zip(self.caches, self._weights, strict=True)],
             "store": self.store.store_plan(secrets),
             **self._given,
         }

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 from dbdyno.errors import UserError
 from dbdyno.experiment.system_spec import SystemSpec
-from dbdyno.experiment.workloads import DELETE, OPERATIONS, PUT, READ_ONLY, SCAN, SQL, TRANSACTION
+from dbdyno.experiment.workloads import DELETE, OPERATIONS, PUT, READ_ONLY, SCAN, SQL, SUM_RANGE, TRANSACTION
 from dbdyno.systems.arrangements.cluster import LEVELS, Cluster
 from dbdyno.systems.base import Durability, Launch
 from dbdyno.systems.mysql.mariadb import VARIABLES, MariaDB
@@ -36,7 +36,7 @@ SPIDER_VARIABLES = (
 )
 
 
-NOT_OVER_SEVERAL = frozenset({SQL, TRANSACTION, READ_ONLY, PUT, DELETE, SCAN})
+NOT_OVER_SEVERAL = frozenset({SQL, TRANSACTION, READ_ONLY, PUT, DELETE, SCAN, SUM_RANGE})
 """Refused with several backends: Spider's partitioned tables answered SQL of oltp with errors, and deletions
 with no row where there was one (10.11.19), so nothing is put or deleted there. A transaction at several is not one
 commit."""

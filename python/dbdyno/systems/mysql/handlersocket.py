@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, ClassVar
 
 from dbdyno.errors import UserError
 from dbdyno.experiment.system_spec import SystemSpec
-from dbdyno.experiment.workloads import OPERATIONS, PUT, READ_ONLY, TRANSACTION
+from dbdyno.experiment.workloads import OPERATIONS, PUT, READ_ONLY, SUM_RANGE, TRANSACTION
 from dbdyno.systems.base import Launch
 from dbdyno.systems.mysql.mariadb import PLUGIN_FOLDERS, MariaDB
 from dbdyno.systems.running.password import random_password
@@ -29,7 +29,7 @@ class HandlerSocket(MariaDB):
 
     name = "handlersocket"
     what = "MariaDB's rows without its SQL layer (handlersocket_threads=…, any server variable)"
-    operations = frozenset(OPERATIONS) - {TRANSACTION, READ_ONLY, PUT}
+    operations = frozenset(OPERATIONS) - {TRANSACTION, READ_ONLY, PUT, SUM_RANGE}
     reasons: ClassVar[dict[str, str]] = {PUT: "a request of its protocol either inserts a row or changes one"}
     libraries: ClassVar[tuple[str, ...]] = ()
     pipelines = True
