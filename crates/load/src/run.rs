@@ -54,11 +54,12 @@ fn chosen_threads(processors: u64) -> u64 {
 /// By which of the kernel's interfaces load threads wait for their clients' sockets; `None` for embedded stores, which have none.
 ///
 /// # Errors
-/// The plan asks for one that is not available: in words for the user.
+/// The plan asks for one that is not available, or the kernel has not even epoll, which all other phases use: in words for the user.
 pub fn engine_for(plan: &Plan, is_embedded: bool) -> Result<Option<Engine>, String> {
     if is_embedded {
         return Ok(None);
     }
+    Engine::Epoll.check().map_err(|error| error.to_string())?;
     let is_waiting = plan.is_pausing() || plan.network_delay_us > 0;
     let is_worth_it = !is_waiting && plan.clients.count / threads_for(plan, is_embedded) >= WORTH_A_RING;
     match plan.engine.map(Engine::from) {

@@ -55,7 +55,7 @@ pub struct Reactor {
 
 impl Reactor {
     /// # Errors
-    /// The system gives no epoll instance (file descriptor limit), or no ring (see [`Engine::is_available`]).
+    /// The system gives no epoll instance or ring: too many open files, or as [`Engine::check`] has them.
     pub fn new(engine: Engine) -> io::Result<Rc<Self>> {
         Ok(Rc::new(Self {
             kernel: RefCell::new(Kernel::new(engine)?),

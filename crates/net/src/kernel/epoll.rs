@@ -14,8 +14,15 @@ use super::{Interest, Received, Token};
 pub(crate) struct Epoll(OwnedFd);
 
 impl Epoll {
+    /// Fails before any socket is opened if waiting is impossible: kernels before 5.11, old sandboxes and QEMU lack the system call.
     pub fn new() -> io::Result<Self> {
-        Ok(Self(epoll::create(epoll::CreateFlags::CLOEXEC)?))
+        let mut epoll = Self(epoll::create(epoll::CreateFlags::CLOEXEC)?);
+        epoll.wait(&mut Vec::with_capacity(1), Duration::ZERO).map_err(|error| {
+            let missing =
+                "this kernel lacks epoll_pwait2 or forbids it; load over the network needs Linux 5.11 or newer";
+            io::Error::new(error.kind(), missing)
+        })?;
+        Ok(epoll)
     }
 
     pub fn add(&mut self, fd: BorrowedFd<'_>, token: Token, interest: Interest) -> io::Result<()> {

@@ -24,12 +24,14 @@ pub enum Engine {
 }
 
 impl Engine {
-    /// Returns whether the kernel is new enough (io_uring: Linux 6.1) and permits it to this process, which containers and distributions may not.
+    /// # Errors
+    /// The kernel is too old (epoll: Linux 5.11; io_uring: 6.1), or forbids it to this process, as containers and distributions may.
+    pub fn check(self) -> io::Result<()> {
+        Kernel::new(self).map(drop)
+    }
+
     pub fn is_available(self) -> bool {
-        match self {
-            Engine::Epoll => true,
-            Engine::IoUring => Uring::new().is_ok(),
-        }
+        self.check().is_ok()
     }
 }
 
