@@ -352,7 +352,7 @@ class ReadBackRecord(TypedDict):
 
 
 class QueryRecord(TypedDict):
-    """A query of an analytic workload: its times cold and hot, and its answer."""
+    """A query of an analytic workload: its times cold and hot, when it was asked so, and its answer."""
 
     record: Literal["query"]
     name: str
@@ -361,6 +361,8 @@ class QueryRecord(TypedDict):
     columns: int | None
     cold_s: float
     hot_s: Sequence[float]
+    cold_unix_s: NotRequired[Sequence[float]]
+    hot_unix_s: NotRequired[Sequence[float]]
     answer: Sequence[Sequence[object]]
     differs: str | None
 

@@ -4,9 +4,10 @@ import os
 
 import pytest
 
-from dbdyno.conduct.observing import end_observing, observer_of
+from dbdyno.conduct.observing import StageObserver, end_observing, observer_of
 from dbdyno.observe import pressure
 from dbdyno.results.facts import TrialFacts
+from dbdyno.results.observations import read_observations
 from dbdyno.systems import build
 from helpers import need, system
 
@@ -45,6 +46,28 @@ def test_a_trial_says_what_was_used_and_what_was_not_seen(running, tmp_path):
     assert [used["process"] for used in facts.usage] == ["client"]
     assert "pressure" in [entry["band"] for entry in facts.not_seen]
     assert (tmp_path / "observations.parquet").exists()
+
+
+def test_the_stages_of_a_trial_are_in_one_table(running, tmp_path):
+    going = running()
+    stages = StageObserver(going, build(going.experiment.system[0]), tmp_path)
+    for _ in range(2):
+        with stages.watching(os.getpid()):
+            pass
+    facts = end_observing(going, stages, tmp_path, BEGUN)
+    assert facts.observer_cpu_s == pytest.approx(stages.cpu_s, abs=1e-6) and stages.cpu_s > 0
+    assert [used["process"] for used in facts.usage] == ["client"]
+    assert "pressure" in [entry["band"] for entry in facts.not_seen]
+    # Each stage has a sample of its end, and one of its begin if it lasts so long.
+    assert len(read_observations(tmp_path).at_unix_s) >= 2
+
+
+def test_an_experiment_may_want_no_stage_observed(running, tmp_path):
+    going = running(observe=False)
+    stages = StageObserver(going, build(going.experiment.system[0]), tmp_path)
+    with stages.watching(os.getpid()):
+        pass
+    assert stages.cpu_s == 0 and read_observations(tmp_path) is None
 
 
 def test_what_cannot_be_seen_is_said_once(running, tmp_path):

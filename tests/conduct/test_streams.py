@@ -13,6 +13,7 @@ class Analyst:
     """Answers when all streams have asked; a query `bad` fails in one of them."""
 
     error = (ValueError,)
+    pid = 7
 
     def __init__(self, number, meeting):
         self.number, self.meeting, self.closed, self.cancelled = number, meeting, False, False
@@ -50,6 +51,7 @@ def test_all_streams_ask_at_once():
     # None is answered before the last one has asked.
     assert streams.ask("together") == [[(0,)], [(1,)], [(2,)]]
     assert streams.ask_once("alone") == [[(0,)]] and streams.error == (ValueError,)
+    assert streams.pid == 7
     with pytest.raises(ValueError, match="no"):
         streams.ask("bad")
     streams.cancel()

@@ -54,6 +54,21 @@ def test_what_to_try_is_a_command_that_fits(run_document):
     assert " ".join(line.strip().removesuffix(" \\") for line in lines[3:]) == command
 
 
+def test_each_query_of_an_analysis_has_its_sentence(run_document):
+    queries = [{"name": name, "differs": None} for name in ("q0", "q1", "q2", "q3")]
+    analysis = {"analysis": {"cold": "anew", "queries": queries}, "verdict": None}
+    verdict = replace(VERDICT, next=(NextStep("fewer rows", "dbdyno run air-traffic --rows 5"),))
+    analysis |= {"query_verdicts": {"q1": verdict, "q3": verdict}}
+    lines = printed(run_document, [run_document["trials"][0] | analysis], width=120)
+    assert lines[1:] == [
+        "  q1: Limited by the client (confidence medium): 0.9 of 2.0 operations were in the client; next: the disk.",
+        "  q3: Limited by the client (confidence medium): 0.9 of 2.0 operations were in the client; next: the disk.",
+        "  No verdict on q0, q2: asked for less than two samples, or no observation explains it.",
+        "  Try: fewer rows",
+        "    dbdyno run air-traffic --rows 5",
+    ]
+
+
 def test_without_a_verdict_the_reason_is_said(run_document):
     states = {trial["state"]: trial for trial in run_document["trials"] if not trial["verdict"]}
     said = {state: " ".join(printed(run_document, [trial])[1:]) for state, trial in states.items()}

@@ -3,7 +3,8 @@
 from dataclasses import replace
 from pathlib import Path
 
-from dbdyno.results.model import Interval, Trial
+from dbdyno.results.model import Interval, ObservedTrial, Trial
+from dbdyno.results.observations import observations_of
 from dbdyno.results.records import read_records
 
 NOTHING = read_records(Path("does-not-exist"))
@@ -48,7 +49,19 @@ def test_a_window_spans_profiled_seconds_and_names_them():
     intervals[3] = intervals[3]._replace(profiled=True)
     recorded = replace(NOTHING, intervals=tuple(intervals), run_began_unix_s=50.0)
     assert recorded.window_unix_s == (51.0, 56.0) and recorded.seconds == 4
-    assert recorded.profiled_unix_s == ((53.0, 54.0),)
+    assert recorded.left_out_unix_s == ((53.0, 54.0),)
+
+
+def test_an_analysis_is_measured_while_its_queries_are_asked_hot():
+    recorded = replace(NOTHING, hot_unix_s=((51.0, 54.0), (58.0, 61.0), (65.0, 66.0)), run_began_unix_s=50.0)
+    assert recorded.window_unix_s == (51.0, 66.0)
+    assert recorded.left_out_unix_s == ((54.0, 58.0), (61.0, 65.0))
+
+
+def test_a_trial_may_have_observations_that_were_read_already():
+    samples = observations_of([{"at_unix_s": 1, "x": 5}])
+    made = ObservedTrial("001", "complete", None, {}, NOTHING, (), (), samples=samples)
+    assert made.observations is samples
 
 
 def test_observations_leave_profiled_seconds_out(tmp_path):

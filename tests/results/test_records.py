@@ -242,3 +242,19 @@ def test_a_stall_that_was_profiled_counts_as_long_as_it_was_measured(tmp_path):
     stalls = read_records(path, profiled=[1, 2]).stalls
     assert (stalls.longest_ms, stalls.count, stalls.seconds) == (400, 2, 2)
     assert [(second.ended, round(second.share, 3)) for second in stalls.per_second] == [(0, 0.2), (2, 0.24)]
+
+
+QUERY = {"record": "query", "name": "q0", "what": "all", "sql": "SELECT 1", "columns": None, "cold_s": 1.0}
+QUERY |= {"hot_s": [1.0], "answer": [[1]], "differs": None}
+
+
+def test_it_is_known_when_a_query_was_asked_hot(tmp_path):
+    spans = [{"hot_unix_s": [1000.0, 1003.0]}, {}, {"hot_unix_s": [1004.0, 1005.5]}]
+    recorded = read(tmp_path, *(QUERY | span for span in spans))
+    assert recorded.hot_unix_s == ((1000.0, 1003.0), (1004.0, 1005.5))
+
+
+@pytest.mark.parametrize("span", [[5.0, 4.0], [-1.0, 4.0], [0.0, 1e300], [1.0], ["a", 2]])
+def test_a_query_that_cannot_have_been_asked_then_is_refused(tmp_path, span):
+    with pytest.raises(UserError, match="line 1: not a record"):
+        read(tmp_path, QUERY | {"hot_unix_s": span})

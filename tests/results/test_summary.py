@@ -59,6 +59,16 @@ def test_gaps_are_kept_and_so_is_that_there_were_none_recorded(folder, monkeypat
     assert read_summary(of).recorded.stalls == before and read_summary(without).recorded.stalls is None
 
 
+def test_it_keeps_when_queries_were_asked(folder, monkeypatch):
+    of = trials_of(folder)[0]
+    first, *others = (of / "records.jsonl").read_text().splitlines(keepends=True)
+    query = json.dumps({"record": "query", "hot_unix_s": [1000.0, 1001.5]}) + "\n"
+    (of / "records.jsonl").write_text("".join([first, query, *others]))
+    assert read_summary(of).recorded.hot_unix_s == ((1000.0, 1001.5),)
+    forbid_reading(monkeypatch)
+    assert read_summary(of).recorded.hot_unix_s == ((1000.0, 1001.5),)
+
+
 def test_recordings_that_changed_are_read_again(folder):
     trial = trials_of(folder)[0]
     assert read_summary(trial).recorded.completed == read_summary(trial).recorded.completed

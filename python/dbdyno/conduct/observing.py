@@ -1,6 +1,7 @@
 """Observe a trial, write the observations down, and say what could not be seen."""
 
 from collections.abc import Iterable, Iterator, Sequence
+from contextlib import contextmanager
 from dataclasses import replace
 from pathlib import Path
 
@@ -22,8 +23,11 @@ from dbdyno.systems.base import System
 AnyObserver = Observer | HostsObserver
 
 
-def observer_of(context: Context, system: System, folder: Path) -> AnyObserver | None:
-    """Return what will observe a trial of `system`; None if the experiment wants none."""
+def observer_of(context: Context, system: System, folder: Path, load_threads: bool = True) -> AnyObserver | None:
+    """Return what will observe a trial of `system`; None if the experiment wants none.
+
+    load_threads: the threads of a load client do the work of an embedded store, so what these wait for is the store's.
+    """
     if not context.experiment.observe:
         return None
     if servers_elsewhere := hosted(system):
@@ -41,7 +45,7 @@ def observer_of(context: Context, system: System, folder: Path) -> AnyObserver |
     sides = {"client": None if elsewhere else cpus.client, "server": cpus.server if system.server_pids() else None}
     observed = Observed(
         *servers,
-        embedded=system.embedded,
+        embedded=system.embedded and load_threads,
         addresses=addresses,
         clients_elsewhere=elsewhere,
         pinned={side: processors for side, processors in sides.items() if processors},
@@ -59,7 +63,38 @@ def _directories(pids: Iterable[int]) -> Iterator[Path]:
             yield directory
 
 
-def end_observing(context: Context, observer: AnyObserver | None, folder: Path, facts: TrialFacts) -> TrialFacts:
+class StageObserver:
+    """Observes a trial whose servers are started anew in it: an observer for each stage, all samples in one file.
+
+    not_seen, cpu_s: as those of an observer, of all stages.
+    """
+
+    def __init__(self, context: Context, system: System, folder: Path) -> None:
+        self._context, self._system, self._folder = context, system, folder
+        self.not_seen: dict[str, str] = {}
+        self.cpu_s = 0.0
+
+    @contextmanager
+    def watching(self, client_pid: int) -> Iterator[None]:
+        """Observe a stage, with the servers that run now and the process that asks them."""
+        observer = observer_of(self._context, self._system, self._folder, load_threads=False)
+        if observer is None:
+            yield
+            return
+        try:
+            with observer.watching(client_pid, False):
+                yield
+        finally:
+            self.not_seen |= observer.not_seen
+            self.cpu_s += observer.cpu_s
+
+    def stop(self) -> None:
+        """Nothing is left to stop: each stage's observer ended with it."""
+
+
+def end_observing(
+    context: Context, observer: AnyObserver | StageObserver | None, folder: Path, facts: TrialFacts
+) -> TrialFacts:
     """Close what was observed, and return the trial's facts with it; raises OSError if it cannot be written."""
     if observer is None:
         return facts
@@ -81,7 +116,7 @@ def _usage(folder: Path, facts: TrialFacts, hosts: Sequence[str]) -> list[UsageS
     except UserError:
         # A load client that writes what cannot be understood has failed already, which is what is said of the trial.
         return _stated(usage_of(observations, None))
-    left_out = recorded.profiled_unix_s
+    left_out = recorded.left_out_unix_s
     counted = replace(observations, left_out=left_out) if observations and left_out else observations
     return _stated(usage_of(counted, recorded.window_unix_s))
 
@@ -90,7 +125,7 @@ def _stated(usage: Iterable[Usage]) -> list[UsageStated]:
     return [{"process": used.process, "cores": used.cores, "resident_bytes": used.resident_bytes} for used in usage]
 
 
-def _say(context: Context, observer: AnyObserver) -> None:
+def _say(context: Context, observer: AnyObserver | StageObserver) -> None:
     """Tell of each thing that cannot be seen once in a run."""
     for band_and_reason in sorted(observer.not_seen.items()):
         if band_and_reason not in context.said:

@@ -27,6 +27,11 @@ class Streams:
             self._opened = opened.pop_all()
         self.error = self._analysts[0].error
 
+    @property
+    def pid(self) -> int:
+        """Return the process that the connections are in."""
+        return self._analysts[0].pid
+
     def ask_once(self, sql: str) -> list[Rows]:
         """Return the rows of a query that the first stream asks alone."""
         return [self._analysts[0].ask(sql)]

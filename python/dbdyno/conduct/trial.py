@@ -115,7 +115,7 @@ def _run_trial(context: Context, prepared: Prepared, trial: Trial, stall: StallP
         facts = _under(_ceiling(context, trial, plan, summary.transactions / summary.seconds), facts)
     _copy_logs(prepared.folder, logs, folder)
     write_trial(folder, facts)
-    _judge(folder)
+    judge_trial(folder)
     if stall:
         stall.write(folder / "profile")
     elif context.experiment.profile and state == "complete":
@@ -184,7 +184,7 @@ def _stalls(folder: Path) -> Stalls | None:
     return None
 
 
-def _judge(folder: Path) -> None:
+def judge_trial(folder: Path) -> None:
     """Keep the verdict in the trial's folder; recordings that cannot be understood are said to be that when shown."""
     with suppress(UserError):
         judge_folder(folder)

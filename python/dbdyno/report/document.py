@@ -83,10 +83,12 @@ def json_document(run: Run) -> dict[str, object]:
 
 def _plain(concluded: ConcludedDocument) -> dict[str, object]:
     verdict, budget = concluded["verdict"], concluded["time_budget"]
+    queries = {name: own.document() for name, own in concluded.get("query_verdicts", {}).items()}
     return {
         "verdict": verdict.document() if verdict else None,
         "time_budget": budget.document() if budget else None,
         "locks": concluded["locks"].document(),
+        **({"query_verdicts": queries} if queries else {}),
     }
 
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 
 from rich.console import Console
 from rich.text import Text
@@ -11,7 +11,8 @@ from dbdyno.report.core import words
 from dbdyno.report.core.documents import RunDocument
 from dbdyno.report.core.terminal import print_command, say
 from dbdyno.report.core.trial_documents import TrialDocument
-from dbdyno.results.conclusions import Verdict
+from dbdyno.report.sections.analyses import analysed, analysis_of
+from dbdyno.results.conclusions import NextStep, Verdict
 from dbdyno.verdict.limits import LIMITS, noun_of
 
 INDENT = 2
@@ -39,6 +40,8 @@ def print_explanations(document: RunDocument, trials: Sequence[TrialDocument], c
         say(console, name, hang=INDENT)
         if verdict := trial.get("verdict"):
             _print_verdict(trial, verdict, console)
+        elif analysed([trial]):
+            _print_queries(trial, console)
         else:
             say(console, _why_not(document, trial), "yellow", INDENT, 2)
 
@@ -51,9 +54,24 @@ def _print_verdict(trial: TrialDocument, verdict: Verdict, console: Console) -> 
         say(console, f"· {evidence}", "", INDENT, 2)
     if runner_up := verdict.runner_up:
         say(console, f"· next largest: {noun_of(runner_up, bool(trial['embedded']))}", "dim", INDENT, 2)
-    for step in verdict.next:
+    _print_steps(verdict.next, console)
+
+
+def _print_steps(steps: Iterable[NextStep], console: Console) -> None:
+    for step in steps:
         say(console, f"Try: {step.why}", "", INDENT, 2)
         print_command(step.command, console, " " * 2 * INDENT, "cyan")
+
+
+def _print_queries(trial: TrialDocument, console: Console) -> None:
+    """Print the verdict on each query of an analysis."""
+    verdicts = trial.get("query_verdicts") or {}
+    for query, verdict in verdicts.items():
+        say(console, f"{query}: {verdict.sentence}", "", INDENT, 2)
+    if silent := [query["name"] for query in analysis_of(trial)["queries"] if query["name"] not in verdicts]:
+        why = "asked for less than two samples, or no observation explains it"
+        say(console, f"No verdict on {', '.join(silent)}: {why}.", "yellow", INDENT, 2)
+    _print_steps(dict.fromkeys(step for verdict in verdicts.values() for step in verdict.next), console)
 
 
 def _why_not(document: RunDocument, trial: TrialDocument) -> str:

@@ -31,6 +31,7 @@ if TYPE_CHECKING:
         PerMinuteDocument,
         PreparedDocument,
         ProfiledSecondDocument,
+        QueryVerdictsDocument,
         RecordedDocument,
         ReplicasDocument,
         SecondDocument,
@@ -161,6 +162,7 @@ def _surroundings(trial: Trial, run: Run) -> SurroundingsDocument:
 
 def _concluded(trial: Trial) -> ConcludedDocument:
     concluded = judged(trial)
+    of_queries: QueryVerdictsDocument = {"query_verdicts": concluded.queries} if concluded.queries else {}
     return {
         "client_limited": concluded.client_limited is not None,
         "client_limited_evidence": concluded.client_limited,
@@ -168,6 +170,7 @@ def _concluded(trial: Trial) -> ConcludedDocument:
         "verdict": concluded.verdict,
         "time_budget": concluded.time_budget,
         "locks": concluded.locks,
+        **of_queries,
     }
 
 

@@ -7,7 +7,7 @@ read.
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import asdict, dataclass
+from dataclasses import asdict, dataclass, field
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
@@ -167,6 +167,7 @@ class Conclusions:
         others_cores: how many processors others used, if that is enough to disturb, else `None`.
         verdict: `None` for a trial that did not run to its end.
         time_budget: `None` if nothing was measured.
+        queries: of an analysis, the verdict on each query of which the observations say what limited it.
     """
 
     client_limited: str | None = None
@@ -174,6 +175,7 @@ class Conclusions:
     verdict: Verdict | None = None
     time_budget: Budget | None = None
     locks: Locks = Locks()
+    queries: Mapping[str, Verdict] = field(default_factory=dict)
 
     @classmethod
     def read(cls, stated: JsonObject) -> Conclusions:
@@ -186,10 +188,12 @@ class Conclusions:
             verdict=None if verdict is None else Verdict.read(verdict),
             time_budget=None if budget is None else Budget.read(budget),
             locks=Locks() if locks is None else Locks.read(locks),
+            queries={str(name): Verdict.read(said) for name, said in (stated.get("queries") or {}).items()},
         )
 
     def document(self) -> dict[str, object]:
         """Return them as JSON has them."""
+        queries = {name: verdict.document() for name, verdict in self.queries.items()}
         return {
             "format": VERDICT_FORMAT,
             "client_limited": self.client_limited,
@@ -197,4 +201,5 @@ class Conclusions:
             "verdict": self.verdict.document() if self.verdict else None,
             "time_budget": self.time_budget.document() if self.time_budget else None,
             "locks": self.locks.document(),
+            **({"queries": queries} if queries else {}),
         }

@@ -110,7 +110,10 @@ class LoadedStated(TypedDict):
 
 
 class QueryStated(TypedDict):
-    """A query: its times cold and hot; `columns` of a scan; `differs` from another store's answer."""
+    """A query: its times cold and hot; `columns` of a scan; `differs` from another store's answer.
+
+    cold_unix_s, hot_unix_s: when it began to be asked so and when that ended; runs of earlier versions do not say.
+    """
 
     name: str
     what: NotRequired[str]
@@ -118,6 +121,8 @@ class QueryStated(TypedDict):
     columns: NotRequired[int | None]
     cold_s: float
     hot_s: Sequence[float]
+    cold_unix_s: NotRequired[Sequence[float]]
+    hot_unix_s: NotRequired[Sequence[float]]
     answer: NotRequired[list[list[int | float | str | None]]]
     differs: str | None
 
@@ -132,9 +137,13 @@ class UnansweredStated(TypedDict):
 
 
 class AnalysisStated(TypedDict):
-    """The queries of an analytic workload, and what cold means; runs of earlier versions have no `unanswered`."""
+    """The queries of an analytic workload, what cold means, and how many `streams` asked the hot ones.
+
+    Runs of earlier versions have neither `unanswered` nor `streams`.
+    """
 
     cold: str
+    streams: NotRequired[int]
     queries: Sequence[QueryStated]
     unanswered: NotRequired[Sequence[UnansweredStated]]
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field, replace
 from functools import cached_property
+from itertools import pairwise
 from pathlib import Path
 from typing import TYPE_CHECKING, NamedTuple
 
@@ -152,6 +153,8 @@ class Recorded:
         sums: counters of all intervals added up, for the counter identities.
         gaps_ns: begin and length of the times without a completion, from the start of the run, int64, shape (n, 2);
             `None` if the load client does not record them.
+        hot_unix_s: begin and end of the time in which each query of an analysis was asked hot, in seconds since the
+            epoch; empty for another trial.
     """
 
     hello: HelloRecord | None
@@ -172,6 +175,7 @@ class Recorded:
     slowest: tuple[Slow, ...] = ()
     gaps_ns: np.ndarray | None = field(default=None, compare=False)
     query_plans: tuple[QueryPlanRecord, ...] = ()
+    hot_unix_s: tuple[tuple[float, float], ...] = ()
 
     @cached_property
     def measured(self) -> tuple[Interval, ...]:
@@ -203,16 +207,23 @@ class Recorded:
     def window_unix_s(self) -> tuple[float, float] | None:
         """When measuring began and ended, in seconds since the epoch; `None` if it did not.
 
-        Profiled seconds may lie in between.
+        What `left_out_unix_s` has may lie in between.
         """
+        if self.hot_unix_s:
+            return self.hot_unix_s[0][0], self.hot_unix_s[-1][1]
         if self.run_began_unix_s is None or not self.measured:
             return None
         begin = self.run_began_unix_s + sum(interval.seconds for interval in self.intervals if interval.warmup)
         return begin, begin + sum(interval.seconds for interval in self.intervals if not interval.warmup)
 
     @property
-    def profiled_unix_s(self) -> tuple[tuple[float, float], ...]:
-        """When each profiled second began and ended, in seconds since the epoch."""
+    def left_out_unix_s(self) -> tuple[tuple[float, float], ...]:
+        """When each time began and ended that no figure has, in seconds since the epoch.
+
+        These are profiled seconds; of an analysis, the times from a query's last hot answer to the next one's first.
+        """
+        if self.hot_unix_s:
+            return tuple((before[1], after[0]) for before, after in pairwise(self.hot_unix_s))
         ends_s = (self.run_began_unix_s or 0.0) + np.cumsum([interval.seconds for interval in self.intervals])
         return tuple(
             (float(end_s) - interval.seconds, float(end_s))
@@ -338,7 +349,7 @@ class Trial:
         Raises UserError if its file cannot be understood.
         """
         observations = read_observations(self.folder) if self.folder else None
-        return observations and replace(observations, left_out=self.recorded.profiled_unix_s)
+        return observations and replace(observations, left_out=self.recorded.left_out_unix_s)
 
     @cached_property
     def facts(self) -> TrialFacts:
@@ -364,6 +375,18 @@ class Trial:
     def label(self) -> str:
         """The name of its system in tables and plots."""
         return str(self.facts.label or self.facts.system or self.name)
+
+
+@dataclass(frozen=True)
+class ObservedTrial(Trial):
+    """A trial whose observations were read already."""
+
+    samples: Observations | None = None
+
+    @property
+    def observations(self) -> Observations | None:
+        """The observations of it."""
+        return self.samples
 
 
 @dataclass(frozen=True, slots=True)

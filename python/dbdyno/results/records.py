@@ -31,6 +31,7 @@ if TYPE_CHECKING:
         NamedOperation,
         PhaseRecord,
         QueryPlanRecord,
+        QueryRecord,
         Record,
         TotalRecord,
         TotalTransactionsRecord,
@@ -133,6 +134,7 @@ class Reader:
         self.transactions = _Times()
         self.operations: dict[str, _Times] = defaultdict(_Times)
         self.gaps_ns: list[tuple[int, int]] | None = None
+        self.hot_unix_s: list[tuple[float, float]] = []
         self._coarse: list[np.ndarray] = []
 
     def add(self, record: Record) -> None:
@@ -155,8 +157,8 @@ class Reader:
                 self.mismatches.append(record)
             case "check":
                 self.checks.append(record)
-            case "query_plan":
-                self.query_plans.append(record)
+            case "query" | "query_plan":
+                self._query(record)
             case "end":
                 self.end = record
 
@@ -166,6 +168,16 @@ class Reader:
             # Edges of seconds are this and more: the difference of two infinite ones is no number.
             if not abs(self.run_began_unix_s) <= _MOST_COUNTED:
                 raise ValueError(_TOO_MUCH)
+
+    def _query(self, record: QueryRecord | QueryPlanRecord) -> None:
+        if record["record"] == "query_plan":
+            self.query_plans.append(record)
+        # Runs of earlier versions do not say when.
+        elif span := record.get("hot_unix_s"):
+            begin, end = map(float, span)
+            if not 0 <= begin <= end <= _MOST_COUNTED:
+                raise ValueError(_TOO_MUCH)
+            self.hot_unix_s.append((begin, end))
 
     def _interval(self, record: IntervalRecord) -> None:
         transactions, warmup = record["transactions"], bool(record["warmup"])
@@ -256,6 +268,7 @@ class Reader:
             steady=steady,
             cut=cut,
             gaps_ns=None if self.gaps_ns is None else np.array(self.gaps_ns, np.int64).reshape(-1, 2),
+            hot_unix_s=tuple(self.hot_unix_s),
         )
 
 

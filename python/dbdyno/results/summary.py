@@ -32,7 +32,7 @@ if TYPE_CHECKING:
     from dbdyno.contract import JsonObject
 
 SUMMARY = "summary.npz"
-LAYOUT = 9
+LAYOUT = 10
 """To be raised when a summary holds something else, or the same of another meaning."""
 _SOURCES = ("records.jsonl", LINES, TABLE)
 _END_BYTES = 4096
@@ -44,7 +44,7 @@ _WHOLE = (
 _PERCENTILES = ("p50_ns", "p95_ns", "p99_ns", "p999_ns")
 _REAL = ("seconds", *_PERCENTILES, "client_cpu_s", "service_s")
 _THREADS = ("thread_cpu_s", "thread_run_queue_s")
-_ABOUT = ("hello", "errors", "mismatches", "checks", "query_plans", "run_began_unix_s", "total", "end")
+_ABOUT = ("hello", "errors", "mismatches", "checks", "query_plans", "run_began_unix_s", "total", "end", "hot_unix_s")
 _COLUMNS = (*_WHOLE, *_REAL)
 _UNKNOWN = -1
 
@@ -100,7 +100,7 @@ def _observed(folder: Path, recorded: Recorded) -> dict[str, float]:
     window = recorded.window_unix_s
     if observations is None or window is None:
         return {}
-    observations = replace(observations, left_out=recorded.profiled_unix_s)
+    observations = replace(observations, left_out=recorded.left_out_unix_s)
     means = {
         name: observations.mean_rate(name, *window) if name.endswith("_total") else observations.mean(name, *window)
         for name in observations.names()
@@ -250,6 +250,7 @@ def _unpacked(arrays: np.lib.npyio.NpzFile, about: JsonObject, latencies: bool) 
         response_time=times[-1].get("response_time"),
         send_lag=times[-1].get("send_lag"),
         gaps_ns=arrays["gaps_ns"] if about["has_gaps"] else None,
+        hot_unix_s=tuple((begin, end) for begin, end in about["hot_unix_s"]),
     )
     return Summary(recorded, about["observed"], arrays["latencies"] if latencies else None)
 

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
 from pathlib import Path
 
 from dbdyno.contract import JsonObject, as_record
@@ -11,7 +10,7 @@ from dbdyno.report.core.panels import panels
 from dbdyno.results.conclusions import Budget
 from dbdyno.results.facts import TrialFacts
 from dbdyno.results.jsonfiles import read_object
-from dbdyno.results.model import Interval, Trial
+from dbdyno.results.model import Interval, ObservedTrial
 from dbdyno.results.observations import LINES, observations_of, read_observations
 from dbdyno.results.records import Reader
 from dbdyno.results.samples import AT, Observations
@@ -68,22 +67,10 @@ class FollowedTrial:
         """Return where the operations in flight were; None during the warm-up."""
         about = read_object(self.folder / "trial.json")
         recorded, samples = self._reader.recorded(), self._observations()
-        trial = _Followed(self.folder.name, "running", None, about, recorded, (), (), samples=samples)
+        trial = ObservedTrial(self.folder.name, "running", None, about, recorded, (), (), samples=samples)
         budget = time_budget(trial)
         return rounded(budget) if budget else None
 
     def _observations(self) -> Observations | None:
         # When a trial ends its lines become a table.
         return observations_of(self._samples) if self._samples else read_observations(self.folder)
-
-
-@dataclass(frozen=True)
-class _Followed(Trial):
-    """A trial whose observations were read already."""
-
-    samples: Observations | None = None
-
-    @property
-    def observations(self) -> Observations | None:
-        """The observations so far."""
-        return self.samples

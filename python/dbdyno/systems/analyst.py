@@ -1,5 +1,6 @@
 """The interface for analytic workloads: bulk load, queries, size."""
 
+import os
 from abc import ABC, abstractmethod
 from collections.abc import Sequence
 from pathlib import Path
@@ -15,6 +16,11 @@ class Analyst(ABC):
     """
 
     by: str
+
+    @property
+    def pid(self) -> int:
+        """Return the process that the connection is in; of a store without a server, the one that does its work."""
+        return os.getpid()
 
     @property
     @abstractmethod

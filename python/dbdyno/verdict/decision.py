@@ -81,12 +81,14 @@ class Limited:
     confidence: str
 
 
-def limited(trial: Trial, budget: TimeBudget) -> Limited:
+def limited(trial: Trial, budget: TimeBudget, inside: bool = True) -> Limited:
     """Return what limited a trial that ran to its end.
 
     In this order: the rate, if it was followed; a limit inside the storage engine; stalls that nothing explains; else
     what holds the most operations, of those with evidence. A full resource takes the operations
     that queue for it. The client is named only if it was observed to be full, or held back while processors were idle.
+
+    inside: a limit inside the storage engine may be it.
     """
     measured = Measured.of(trial)
     held = _held(budget)
@@ -111,8 +113,8 @@ def limited(trial: Trial, budget: TimeBudget) -> Limited:
     limit = winner
     if trial.recorded.followed:
         limit = RATE
-    elif measured and (inside := _engine(measured, budget, winner, full)):
-        limit, signs[inside[0]] = inside
+    elif measured and inside and (engine_limit := _engine(measured, budget, winner, full)):
+        limit, signs[engine_limit[0]] = engine_limit
     elif stalls := unexplained_stalls(trial, budget) or _short_stalls(trial, winner, full):
         limit, signs[STALLS] = STALLS, (stalls,)
     stalled = held.get(UNEXPLAINED, 0.0) + held.get(SERVER_QUEUE, 0.0)

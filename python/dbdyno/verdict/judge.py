@@ -17,6 +17,7 @@ from dbdyno.verdict.hosts import by_host
 from dbdyno.verdict.limits import CLIENT
 from dbdyno.verdict.locks import locks_seen
 from dbdyno.verdict.next_steps import next_steps
+from dbdyno.verdict.queries import verdicts_of_queries
 from dbdyno.verdict.sentence import evidence_of, sentence_of
 
 if TYPE_CHECKING:
@@ -34,9 +35,10 @@ def judged(trial: Trial) -> Conclusions:
 def judge(trial: Trial) -> Conclusions:
     """Conclude, from what was recorded and observed, where a trial's operations were and what limited it.
 
-    `verdict` is `None` for a trial that did not run to its end, `time_budget` where nothing was measured.
+    `verdict` is `None` for a trial that did not run to its end, `time_budget` where nothing was measured. Both are
+    `None` for an analysis: its servers begin anew for each query, so each query has a verdict.
     """
-    budget = time_budget(trial)
+    budget = None if trial.facts.analysis else time_budget(trial)
     limited_by = limited(trial, budget) if budget and trial.state == "complete" and trial.recorded.completed else None
     verdict = None
     if limited_by:
@@ -62,6 +64,7 @@ def judge(trial: Trial) -> Conclusions:
         verdict=verdict,
         time_budget=rounded(budget) if budget else None,
         locks=locks_seen(trial),
+        queries=verdicts_of_queries(trial),
     )
 
 

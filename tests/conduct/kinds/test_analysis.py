@@ -55,6 +55,56 @@ def test_a_run_has_times_sizes_and_answers(tmp_path, caches):
     assert caches.read_text() == "3"
 
 
+BUSY = """WITH RECURSIVE busy(i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM busy
+WHERE clock_timestamp() < statement_timestamp() + interval '1.2 s') SELECT MIN(i) FROM busy"""
+"""A query that computes for so long on any processor."""
+
+
+def test_server_and_host_are_observed_while_a_query_is_asked(tmp_path, monkeypatch):
+    need("postgresql")
+    queries = (Query("short", "short", "SELECT 1"), Query("busy", "computes", BUSY))
+    monkeypatch.setattr(AirTraffic, "queries", lambda self, rows: queries)
+    end, recorded_run = run(tmp_path, system="postgresql", options={"until": "2009-12", "streams": "2"})
+    assert (end.state, end.reason) == ("complete", None)
+    (trial,) = recorded_run.trials
+    assert [used.process for used in trial.usage] == ["client", "postgresql"]
+    short, busy = trial.recorded.hot_unix_s
+    begin, finish = trial.recorded.window_unix_s
+    assert (begin, finish) == (short[0], busy[1]) and trial.recorded.left_out_unix_s == ((short[1], busy[0]),)
+    at = trial.observations.at_unix_s
+    assert begin - 5 < at[0] < busy[0] < at[-1] < finish + 5
+    # The server began anew before the second query, and so did what it counts.
+    used = trial.observations.columns["process.postgresql.cpu_user_s_total"]
+    assert trial.observations.mean_rate("process.postgresql.cpu_user_s_total", *busy) > 0.1
+    assert used[at < busy[0] - 0.1][-1] < used[-1]
+    # Two streams compute, on a processor or waiting for one; a query of some microseconds shows nothing.
+    assert trial.judged.verdict is None and trial.judged.queries.keys() == {"busy"}
+    assert trial.judged.queries["busy"].limit in ("server-cpu", "host-cpu", "neighbour")
+    assert "of 2.0 operations in flight" in trial.judged.queries["busy"].sentence
+
+
+def test_an_embedded_store_is_observed_as_its_process(tmp_path, monkeypatch):
+    pids = []
+    monkeypatch.setattr(AirTraffic, "queries", lambda self, rows: (Query("q0", "one", "SELECT 1"),))
+
+    def watching(self, client_pid, real=analysis.StageObserver.watching):
+        pids.append(client_pid)
+        return real(self, client_pid)
+
+    monkeypatch.setattr(analysis.StageObserver, "watching", watching)
+    _, recorded_run = run(tmp_path, system="duckdb")
+    (trial,) = recorded_run.trials
+    assert pids == [os.getpid()]
+    assert [used.process for used in trial.usage] == ["client"] and trial.usage[0].resident_bytes > 10_000_000
+    assert "waits.client.lock" not in trial.observations.columns
+
+
+def test_without_observation_the_answers_are_the_same(tmp_path):
+    end, recorded_run = run(tmp_path, system="duckdb", observe=False)
+    (trial,) = recorded_run.trials
+    assert end.state == "complete" and trial.observations is None and trial.facts.usage is None
+
+
 def test_a_loaded_preparation_says_how_fast(tmp_path):
     _, recorded_run = run(tmp_path)
     assert {preparation.rows for preparation in recorded_run.preparations.values()} == {2000}

@@ -11,12 +11,14 @@ from dbdyno.report.sections.analyses import (
     answers,
     column_ns,
     figures,
+    limits,
     loading,
     name,
     print_analyses,
     scans,
     sentence,
 )
+from dbdyno.results.conclusions import Verdict
 
 
 def trial(label, differs=None):
@@ -70,6 +72,24 @@ def test_loading_says_how_fast_and_how_large():
     assert loading(trial("a")) == (
         "a: 1,000 rows loaded in 2.0 s (500 rows/s) by hand; 0.2 MB on disk, 200 bytes a row"
     )
+
+
+def verdict(limit):
+    return Verdict(limit=limit, sentence="", evidence=(), runner_up=None, confidence="medium")
+
+
+def test_what_limited_the_queries_is_said_by_limit():
+    limited = trial("a") | {"embedded": False, "query_verdicts": {"q0": verdict("server-cpu")}}
+    assert limits(limited) == "a, hot queries limited by server CPU: q0; unknown: q1"
+    assert limits(limited | {"embedded": True}) == "a, hot queries limited by CPU: q0; unknown: q1"
+    both = limited | {"query_verdicts": {"q0": verdict("disk"), "q1": verdict("disk")}}
+    assert limits(both) == "a, hot queries limited by disk: q0, q1"
+    assert "  a, hot queries limited by disk: q0, q1" in printed([both, trial("b")]).splitlines()
+
+
+def test_of_queries_without_a_verdict_nothing_is_said():
+    assert limits(trial("a")) is None
+    assert "limited by" not in printed([trial("a")])
 
 
 def test_differences_are_said():

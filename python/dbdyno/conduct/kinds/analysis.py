@@ -24,9 +24,10 @@ from dbdyno.conduct.context import Context, data_of
 from dbdyno.conduct.kinds.base import WorkloadKind, refuse_load
 from dbdyno.conduct.listener import Outcome
 from dbdyno.conduct.loading import Loaded
+from dbdyno.conduct.observing import StageObserver, end_observing
 from dbdyno.conduct.own_records import conclusion, hello
 from dbdyno.conduct.streams import Streams
-from dbdyno.conduct.trial import Prepared
+from dbdyno.conduct.trial import Prepared, judge_trial
 from dbdyno.conduct.waiting import wait_for
 from dbdyno.contract import ProgressRecord, Record
 from dbdyno.errors import DbdynoError, RunFailed, UserError
@@ -168,7 +169,10 @@ class _Spent(Generic[Connection]):
 
 @dataclass(frozen=True)
 class Asked:
-    """A query as it was asked of a store; times in seconds. differs: from another store's answer, how and whose."""
+    """A query as it was asked of a store; times in seconds. differs: from another store's answer, how and whose.
+
+    cold_unix_s, hot_unix_s: when it began to be asked so and when that ended, in seconds since the epoch.
+    """
 
     name: str
     what: str
@@ -176,6 +180,8 @@ class Asked:
     columns: int | None
     cold_s: float
     hot_s: list[float]
+    cold_unix_s: list[float]
+    hot_unix_s: list[float]
     answer: Answer
     differs: str | None
 
@@ -188,6 +194,8 @@ class Asked:
             "columns": self.columns,
             "cold_s": self.cold_s,
             "hot_s": self.hot_s,
+            "cold_unix_s": self.cold_unix_s,
+            "hot_unix_s": self.hot_unix_s,
             "answer": self.answer,
             "differs": self.differs,
         }
@@ -200,12 +208,17 @@ def run_analysis(context: Context, prepared: Prepared, trial: Trial) -> Outcome:
     """
     context.listener.trial_begins(trial)
     folder = context.folder.trial(trial.name)
-    facts = replace(prepared.describe(context, trial), seconds=None, cache_state=_cold_state())
+    facts = replace(
+        prepared.describe(context, trial),
+        seconds=None,
+        cache_state=_cold_state(),
+        server_pids=prepared.system.server_pids(),
+    )
     write_trial(folder, facts)
     asked: list[Asked] = []
     unanswered: list[UnansweredStated] = []
-    records = Lines(folder / "records.jsonl")
-    with closing(records):
+    observer = StageObserver(context, prepared.system, folder)
+    with closing(Lines(folder / "records.jsonl")) as records:
         analysis = find_analysis(trial.workload)
         every = analysis.queries(facts.rows or 0)
         records.append_object(hello("pass", [(query.name, "analyse", analysis.table.name) for query in every]))
@@ -215,7 +228,7 @@ def run_analysis(context: Context, prepared: Prepared, trial: Trial) -> Outcome:
                 prepared.system.restart()
                 _drop_caches(prepared.system)
                 try:
-                    asked.append(_ask(context, prepared.system, query, trial))
+                    asked.append(_ask(context, prepared.system, query, trial, observer))
                 except RunFailed as no_answer:
                     unanswered.append(_unanswered(query, str(no_answer)))
                     continue
@@ -231,9 +244,16 @@ def run_analysis(context: Context, prepared: Prepared, trial: Trial) -> Outcome:
         ended_unix_s=time.time(),
         state=state,
         reason=reason,
-        analysis={"cold": _cold_words(), "queries": queries, "unanswered": unanswered},
+        analysis={
+            "cold": _cold_words(),
+            "streams": streams_of(trial.workload),
+            "queries": queries,
+            "unanswered": unanswered,
+        },
     )
-    write_trial(folder, facts)
+    watched = observer if context.experiment.observe else None
+    write_trial(folder, end_observing(context, watched, folder, facts))
+    judge_trial(folder)
     hot_s = sum(sum(query.hot_s) for query in asked)
     outcome = Outcome(trial, state, reason, HOT_RUNS if len(asked) == len(every) else 0, hot_s, {})
     context.listener.trial_ended(outcome)
@@ -245,16 +265,18 @@ def _unanswered(query: Query, reason: str) -> UnansweredStated:
     return {"name": query.name, "what": query.what, "sql": query.sql, "reason": reason}
 
 
-def _ask(context: Context, system: System, query: Query, trial: Trial) -> Asked:
+def _ask(context: Context, system: System, query: Query, trial: Trial, observer: StageObserver) -> Asked:
     """Ask a query of a store that has nothing in memory, then again and again; raises RunFailed if it has no answer."""
     label = trial.system.label
     times: list[float] = []
     answers: list[Answer] = []
-    with closing(Streams(system, streams_of(trial.workload))) as streams:
+    spans: list[list[float]] = []
+    with closing(Streams(system, streams_of(trial.workload))) as streams, observer.watching(streams.pid):
         for ask in (streams.ask_once, *[streams.ask] * HOT_RUNS):
             spent = _Spent(context, streams, f"{label}: {query.name}")
-            asked = partial(ask, query.sql)
+            asked, began = partial(ask, query.sql), time.time()
             every = spent.on(asked, context.experiment.operation_timeout_seconds)
+            spans.append([round(began, 3), round(time.time(), 3)])
             times.append(spent.seconds)
             answers.extend(map(plain, every))
     key = data_of(context.experiment, trial.workload), query.name
@@ -264,7 +286,12 @@ def _ask(context: Context, system: System, query: Query, trial: Trial) -> Asked:
         *([f"{how} of {first}"] if (how := difference(answers[0], expected)) else []),
     ]
     answer_first = differs[0] if differs else None
-    return Asked(query.name, query.what, query.sql, query.columns, times[0], times[1:], answers[0], answer_first)
+    hot = [spans[1][0], spans[-1][1]]
+    return Asked(
+        *(query.name, query.what, query.sql, query.columns),
+        *(times[0], times[1:], spans[0], hot),
+        *(answers[0], answer_first),
+    )
 
 
 def _drop_caches(system: System) -> None:

@@ -21,7 +21,7 @@ from dbdyno.conduct.listener import Outcome
 from dbdyno.conduct.observing import AnyObserver, end_observing, observer_of
 from dbdyno.conduct.own_records import conclusion, hello
 from dbdyno.conduct.tools import TIMEOUT_S, Ran, Tools
-from dbdyno.conduct.trial import Prepared
+from dbdyno.conduct.trial import Prepared, judge_trial
 from dbdyno.conduct.waiting import wait_for
 from dbdyno.errors import RunFailed, UserError
 from dbdyno.experiment.model import Experiment
@@ -115,6 +115,7 @@ def run_copy(context: Context, prepared: Prepared, trial: Trial) -> Outcome:
     )
     programs = list(prepared.system.copy_tools[tool].programs)
     write_trial(folder, replace(facts, copy=describe(copied, tool, programs, workers)))
+    judge_trial(folder)
     # Rows say more about a copy than transactions.
     rows = sum(copied.rows.values()) if copied.restore else 0
     outcome = Outcome(trial, state, reason, rows, sum(times.values()), {})

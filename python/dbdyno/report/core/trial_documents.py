@@ -255,7 +255,13 @@ class OpenLoopDocument(TypedDict, total=False):
     never_begun: int | None
 
 
-class ConcludedDocument(TypedDict):
+class QueryVerdictsDocument(TypedDict, total=False):
+    """The verdicts on the queries of an analysis; none of another trial, or if the observations say nothing."""
+
+    query_verdicts: Mapping[str, Verdict]
+
+
+class ConcludedDocument(QueryVerdictsDocument):
     """The conclusions about a trial."""
 
     client_limited: bool

@@ -14,6 +14,7 @@ from dbdyno.report.core.named_workload import named_workload
 from dbdyno.report.core.section import Part, Section
 from dbdyno.report.core.terminal import Column, print_columns, say
 from dbdyno.report.core.words import significant
+from dbdyno.verdict.limits import label_of
 
 if TYPE_CHECKING:
     import html
@@ -67,6 +68,8 @@ def print_analyses(trials: list[TrialDocument], console: Console, notes: bool = 
             _print_times(trials[begin : begin + at_once], console)
         for trial in trials if notes else ():
             say(console, loading(trial), indent=2, hang=2)
+    for said in filter(None, map(limits, trials)) if notes else ():
+        say(console, said, indent=2, hang=2)
     if notes:
         say(console, f"Cold: {analysis_of(trials[0])['cold']}; then three times hot.", "dim", indent=2)
     console.print()
@@ -192,6 +195,20 @@ def loading(trial: TrialDocument) -> str:
     )
 
 
+def limits(trial: TrialDocument) -> str | None:
+    """Return what limited the hot queries of a store, by limit; `None` if the observations say it of none."""
+    verdicts = trial.get("query_verdicts") or {}
+    if not verdicts:
+        return None
+    by_limit: dict[str, list[str]] = {}
+    for query, verdict in verdicts.items():
+        by_limit.setdefault(label_of(verdict.limit, bool(trial["embedded"])), []).append(query)
+    others = [query["name"] for query in analysis_of(trial)["queries"] if query["name"] not in verdicts]
+    unknown = [f"unknown: {', '.join(others)}"] if others else []
+    said = "; ".join([*(f"{limit}: {', '.join(queries)}" for limit, queries in by_limit.items()), *unknown])
+    return f"{name(trial)}, hot queries limited by {said}"
+
+
 def answers(trials: list[TrialDocument]) -> str:
     """Return whether all stores gave the same answers, and where they differ."""
     differing = [
@@ -266,7 +283,7 @@ def part(page: Page) -> Part | None:
     plots = figures(page.series)
     scanned = "scans" in plots
     headings, *lines = scans(trials) if scanned else [[], *times(trials)]
-    module = {"answers": answers(trials), "TIMES": TIMES, "name": name, "loading": loading}
+    module = {"answers": answers(trials), "TIMES": TIMES, "name": name, "loading": loading, "limits": limits}
     content = {"analysed": trials, "scanned": scanned, "headings": headings, "rows": lines}
     return Part(content | module, plots)
 

@@ -46,6 +46,11 @@ class ChildAnalyst(Analyst):
         theirs.close()
         self.by = self._receive()
 
+    @property
+    def pid(self) -> int:
+        assert self._process.pid is not None, "it was started when the analyst was made"
+        return self._process.pid
+
     def create(self, table: Table) -> None:
         self._call("create", table)
 
