@@ -164,3 +164,23 @@ def test_what_can_be_changed_alone_can_be_confirmed_too(run):
     assert change not in steps(run, "network")
     assert change not in steps(run, "checkpoint")
     assert change not in steps(run, "checkpoint", levers=levers, attached=True)
+
+
+KINDS = {
+    "analysis": {"cold": "anew", "queries": []},
+    "copy": {"tool": "sql", "workers": 1},
+    "crash": {"verdict": "kept"},
+}
+OF_CLIENTS = {"--profile", "--confirm-limit", "--rate", "--clients", "--seconds"}
+REFUSED = {"analysis": OF_CLIENTS | {"--repeat"}, "copy": OF_CLIENTS, "crash": OF_CLIENTS - {"--clients", "--seconds"}}
+
+
+@pytest.mark.parametrize("limit", LIMITS)
+@pytest.mark.parametrize("kind", KINDS)
+def test_only_what_its_kind_can_do_is_proposed(run, kind, limit):
+    about = {"levers": {limit: "pool=1G"}, "rows": 100, "seconds": 5, "clients": 1, "offered": 100}
+    commands = [shlex.split(command) for _, command in steps(run, limit, **about, **{kind: KINDS[kind]})]
+    assert commands and not any(REFUSED[kind].intersection(words) for words in commands)
+    if kind == "analysis":
+        assert not any("cpus=" in word for words in commands for word in words)
+    assert any("mariadb?a=1&pool=1G" in words for words in commands)

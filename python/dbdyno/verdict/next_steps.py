@@ -44,6 +44,10 @@ if TYPE_CHECKING:
 _PORT = re.compile(r"^[a-z]+://[^(),]*:(\d+)(?:/|$)")
 """Port of the only server that a URL names."""
 PINNED = "cpus={client=[0], server=[1]}"
+_OF_CLIENTS = frozenset(("--clients", "--rate", "--seconds", "--profile", "--confirm-limit"))
+"""Options of a load of clients: where dbdyno asks the queries, or calls a store's tools, they are refused or void."""
+_OF_SURVIVORS = frozenset(("--rate", "--profile", "--confirm-limit"))
+"""Options of a load whose store is not killed."""
 SLOWER = 0.8
 """A share of its throughput at which a store should not wait for its own work."""
 _QUANTITY = re.compile(r"^([0-9.]+) ?([kmgt]?)(i?b|s)?$", re.IGNORECASE)
@@ -74,18 +78,31 @@ def next_steps(trial: Trial, decided: Limited) -> tuple[NextStep, ...]:
         return ()
     steps = [*_BY_LIMIT[decided.limit](trial), *_lever(trial, decided.limit)]
     steps = [*(steps or _fewer_clients(trial)), *_confirm(trial, decided)] or [*_profile(trial)]
-    return tuple(NextStep(step.why, step.command or _command(trial, step.options or ())) for step in steps)
+    possible = [step for step in steps if not _refused(trial).intersection(step.options or ())]
+    return tuple(NextStep(step.why, step.command or _command(trial, step.options or ())) for step in possible)
+
+
+def _refused(trial: Trial) -> frozenset[str]:
+    """Return the options that the kind of a trial's workload refuses, or for which they change nothing."""
+    facts = trial.facts
+    if facts.analysis:
+        return _OF_CLIENTS | {"--repeat"}
+    if facts.copy:
+        return _OF_CLIENTS
+    return _OF_SURVIVORS if facts.crash else frozenset()
 
 
 def _command(trial: Trial, options: tuple[str, ...]) -> str:
-    # The file numbers groups of clients itself.
-    is_known = "--clients" in options or trial.facts.client_groups
+    # The file numbers groups of clients itself, and there may be none.
+    is_known = "--clients" in options or trial.facts.client_groups or "--clients" in _refused(trial)
     clients = [] if is_known else ["--clients", str(trial.facts.clients)]
     return shlex.join([*(repeating(trial, options) or ()), *clients, *options])
 
 
 def _pin(trial: Trial) -> Iterator[Step]:
-    """Give each side its own processor, unless they have that."""
+    """Give each side its own processor, unless they have that, or dbdyno itself is the client."""
+    if trial.facts.analysis:
+        return
     if not trial.embedded and not trial.facts.attached and not (trial.facts.client_cpus and trial.facts.server_cpus):
         yield Step("give client and server separate processors", ("--set", PINNED))
 
@@ -185,7 +202,8 @@ def _lever(trial: Trial, limit: str) -> Iterator[Step]:
     given = (trial.facts.settings or {}).get(name)
     if setting and (given is None or _moves(str(given), value)):
         changed = system_of(trial, {name: value})
-        yield Step(f"compare with {setting}", ("--system", changed, "--repeat", "3"))
+        repeated = () if "--repeat" in _refused(trial) else ("--repeat", "3")
+        yield Step(f"compare with {setting}", ("--system", changed, *repeated))
 
 
 def _moves(given: str, value: str) -> bool:
