@@ -11,6 +11,7 @@ from dbdyno.experiment.system_spec import SystemSpec
 from dbdyno.experiment.workloads import SCAN
 from dbdyno.systems.embedded.embedded import Settings
 from dbdyno.systems.embedded.engine import Engine
+from dbdyno.systems.embedded.musl import find_in, is_musl, library_folders
 
 if TYPE_CHECKING:
     from dbdyno.contract import StoreDocument
@@ -65,4 +66,4 @@ class InstalledLibrary(Engine):
 @cache
 def soname(library: str) -> str | None:
     """Return the name under which the loader finds a library (`librocksdb.so.7.8`), or None if there is none."""
-    return find_library(library)
+    return find_in(library_folders(), library) if is_musl() else find_library(library)
