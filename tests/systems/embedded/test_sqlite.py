@@ -1,5 +1,9 @@
 """SQLite's plan and what its pragmas promise."""
 
+import subprocess
+import sys
+from pathlib import Path
+
 import pytest
 
 from dbdyno.systems.embedded.sqlite import durability_of
@@ -61,3 +65,29 @@ def test_every_pragma_it_can_be_given_is_taken(launch, journal_mode, synchronous
 )
 def test_durability(journal_mode, synchronous, level):
     assert durability_of(journal_mode, synchronous).level == level
+
+
+TESTS = Path(__file__).parents[2]
+WITHOUT_SQLITE = """
+import sys
+
+sys.modules["_sqlite3"] = None
+sys.path.append(sys.argv[1])
+from dbdyno.errors import UserError
+from helpers import system
+
+sqlite = system("sqlite")
+print(sqlite.missing())
+for use in (sqlite.analyst, lambda: sqlite.copier("sql", 1)):
+    try:
+        use()
+    except UserError as error:
+        print(error)
+"""
+
+
+def test_a_python_without_sqlite_runs_the_load_and_refuses_what_needs_its_module():
+    command = [sys.executable, "-c", WITHOUT_SQLITE, TESTS]
+    printed = subprocess.run(command, check=True, stdout=subprocess.PIPE, text=True).stdout
+    refused = "sqlite: this Python was built without its module sqlite3, which this workload needs"
+    assert printed.splitlines() == ["None", refused, refused]

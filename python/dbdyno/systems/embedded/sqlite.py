@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from importlib.util import find_spec
 from typing import TYPE_CHECKING, ClassVar
 
+from dbdyno.errors import UserError
 from dbdyno.experiment.workloads import ANALYSE, COPY, OPERATIONS, PARTITION
 from dbdyno.systems.analyst import Analyst
 from dbdyno.systems.base import Durability
@@ -39,15 +41,23 @@ class SQLite(Embedded):
         return durability_of(settings["journal_mode"], settings["synchronous"])
 
     def analyst(self) -> Analyst:
+        _check_python()
         return SQLiteAnalyst(self.path / "dbdyno.sqlite", self.settings())
 
     def copier(self, tool: str, workers: int) -> Copier:
         del workers
+        _check_python()
         return SQLiteCopier(self.path / "dbdyno.sqlite", tool, self.tool_programs(tool)["sqlite3"])
 
     def store_plan(self, secrets: list[str]) -> StoreDocument:
         del secrets
         return {"kind": "sqlite", "path": str(self.path / "dbdyno.sqlite"), **self.settings()}
+
+
+def _check_python() -> None:
+    """Raise UserError if Python was built without SQLite. The load client brings its own, so other workloads run."""
+    if find_spec("_sqlite3") is None:
+        raise UserError("sqlite: this Python was built without its module sqlite3, which this workload needs")
 
 
 def durability_of(journal_mode: str, synchronous: str) -> Durability:

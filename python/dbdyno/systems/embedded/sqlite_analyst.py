@@ -3,17 +3,21 @@
 from __future__ import annotations
 
 import csv
-import sqlite3
 from collections.abc import Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from dbdyno.analytics.table import Table
 from dbdyno.errors import RunFailed, UserError
+from dbdyno.later import LaterModule
 from dbdyno.systems.analyst import Analyst
 
 if TYPE_CHECKING:
+    import sqlite3
+
     from dbdyno.contract import JsonObject
+else:
+    sqlite3 = LaterModule("sqlite3")
 
 _TYPES = {"integer": "INTEGER", "tiny": "INTEGER"}
 _SYNCHRONOUS = ("off", "normal", "full", "extra")
@@ -23,7 +27,6 @@ _SYNCHRONOUS = ("off", "normal", "full", "extra")
 class SQLiteAnalyst(Analyst):
     """A connection to the database file at `path`, with the pragmas that the load client sets."""
 
-    error = (sqlite3.Error,)
     by = "a prepared INSERT, a transaction a file"
 
     def __init__(self, path: Path, settings: JsonObject) -> None:
@@ -41,6 +44,10 @@ class SQLiteAnalyst(Analyst):
         except sqlite3.Error as error:
             self.close()
             raise RunFailed(f"sqlite: {path}: {error}") from None
+
+    @property
+    def error(self) -> tuple[type[Exception], ...]:
+        return (sqlite3.Error,)
 
     def _set(self, name: str, value: Any) -> None:
         """Set a pragma; raises UserError if SQLite does not take it: it then keeps the old value silently."""

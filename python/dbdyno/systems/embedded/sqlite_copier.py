@@ -1,12 +1,20 @@
 """SQLite, copied by its command line: as SQL, or page by page."""
 
+from __future__ import annotations
+
 import shutil
-import sqlite3
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import closing
 from pathlib import Path
+from typing import TYPE_CHECKING
 
+from dbdyno.later import LaterModule
 from dbdyno.systems.copier import COPY_NAME, Call, Copier, Row, Stage, Tool
+
+if TYPE_CHECKING:
+    import sqlite3
+else:
+    sqlite3 = LaterModule("sqlite3")
 
 # `.dump` of a single table leaves out its indexes, and a database has one writer, so there is one worker.
 TOOLS: Mapping[str, Tool] = {
@@ -18,7 +26,6 @@ TOOLS: Mapping[str, Tool] = {
 class SQLiteCopier(Copier):
     """Copies the database file at `path` to one beside it; program: the path of `sqlite3`."""
 
-    error = (sqlite3.Error, OSError)
     # The file is made by the load client.
     as_server = False
 
@@ -26,6 +33,10 @@ class SQLiteCopier(Copier):
         self._path, self._tool, self._program = path, tool, program
         self.home = path.parent
         self._copy, self._folder = self.home / COPY_NAME, self.home / "dump"
+
+    @property
+    def error(self) -> tuple[type[Exception], ...]:
+        return (sqlite3.Error, OSError)
 
     def _ask(self, sql: str, of_copy: bool) -> list[Row]:
         with closing(self._open(of_copy)) as connection:
