@@ -7,7 +7,9 @@ from __future__ import annotations
 
 import types
 from collections.abc import Mapping, Sequence
-from typing import Any, Literal, NotRequired, Union, get_args, get_origin, get_type_hints, is_typeddict
+from typing import Any, Literal, NotRequired, Union, get_args, get_origin, get_type_hints
+
+from typing_extensions import is_typeddict
 
 NAMES = {bool: "boolean", int: "integer", float: "number", str: "string", type(None): "null"}
 ANY = frozenset({"any"})

@@ -1,12 +1,16 @@
 """The contract with load clients as types: the plan, and a record of each kind (docs/contract.md).
 
-They describe JSON and check nothing while dbdyno runs. A test holds them equal to docs/contract.schema.json.
+They describe JSON. Only records of a load client of the user's own are checked by them (conduct/own_client.py).
+A test holds them equal to docs/contract.schema.json.
 """
 
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from typing import Any, Literal, NotRequired, TypeAlias, TypedDict, cast
+from typing import Any, Literal, NotRequired, TypeAlias, cast
+
+# pydantic, by which records of other programs are checked, reads the standard library's only from Python 3.12 on.
+from typing_extensions import TypedDict
 
 CONTRACT: Literal[1] = 1
 

@@ -205,7 +205,8 @@ def test_kinds_of_a_store():
     assert store_kinds({"kind": "spread", "nodes": [MYSQL, MYSQL], "own_nodes": 2}) == ["mysql", "mysql"]
 
 
-def test_a_client_library_has_no_ceiling(measure, context):
+@pytest.mark.parametrize("keys", [{"library": "pymysql"}, {"program": "/mine"}])
+def test_what_null_servers_do_not_know_has_no_ceiling(keys, measure, context):
     running = context()
     plan = make_plan(running.experiment, "run", MEASURE, MYSQL, POINT_GET, 2)
-    assert measure_ceiling(running, POINT_GET, replace(plan, library="pymysql")) is None
+    assert measure_ceiling(running, POINT_GET, replace(plan, **keys)) is None

@@ -38,6 +38,29 @@ def test_of_a_list_each_system_takes_those_that_speak_to_it():
     assert labels(system="mysql://u@h/d", client="pymysql") == [("mysql://h/d via pymysql", "pymysql")]
 
 
+def test_a_program_drives_every_server_by_its_files_name():
+    clients = ["native", "./mine", "redis-py"]
+    assert labels(system=["redis", "cache-aside(memcached, mariadb)", "sqlite"], client=clients) == [
+        ("redis", "native"),
+        ("redis via mine", "./mine"),
+        ("redis via redis-py", "redis-py"),
+        ("cache-aside(memcached, mariadb)", "native"),
+        ("cache-aside(memcached, mariadb) via mine", "./mine"),
+        ("sqlite", "native"),
+    ]
+    assert labels(system="redis", client=["a/mine", "b/mine", "c/other"]) == [
+        ("redis via a/mine", "a/mine"),
+        ("redis via b/mine", "b/mine"),
+        ("redis via other", "c/other"),
+    ]
+
+
+def test_a_program_is_left_to_say_what_it_does_not_do():
+    keys = {"system": "redis", "client": "./mine", "workload": "point-get"}
+    for asked in ({"rate": 100}, {"pipeline": 16}, {"network_delay_us": 200}, {"clients": 513}, {"think_time": "2ms"}):
+        assert labels(**keys | asked) == [("redis via mine", "./mine")]
+
+
 @pytest.mark.parametrize(
     ("keys", "said"),
     [
@@ -55,6 +78,10 @@ def test_of_a_list_each_system_takes_those_that_speak_to_it():
         (
             {"system": "ferretdb?write=unacknowledged", "client": "pymongo"},
             "'pymongo' does not speak to 'ferretdb[^']*', native can",
+        ),
+        (
+            {"system": "sqlite", "client": "./mine"},
+            "'./mine' does not speak to 'sqlite', native can; a program of your own drives servers",
         ),
         ({"system": "redis", "client": "redis-py", "rate": 100}, "closed loop; leave rate"),
         ({"system": "redis", "client": "redis-py", "network_delay_us": 200}, "leave network_delay_us out"),

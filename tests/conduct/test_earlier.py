@@ -6,7 +6,7 @@ import pytest
 
 from dbdyno.conduct.earlier import Earlier
 from dbdyno.conduct.listener import Outcome
-from dbdyno.errors import RunFailed
+from dbdyno.errors import BuildReplaced, RunFailed
 from dbdyno.experiment.trials import expand, search_step
 from helpers import experiment
 
@@ -56,3 +56,12 @@ def test_another_server_is_refused(now):
     with pytest.raises(RunFailed, match=r"a: a has .* 2, and had .* in the complete trials") as refused:
         Earlier(servers={"a": [server()]}).refuse_other_servers("a", [server(**now)])
     assert (refused.value.exit_status == 2) == ("build" in now)
+
+
+def test_the_same_client_is_taken_and_another_refused():
+    build = {"path": "/mine", "sha256": "a"}
+    earlier = Earlier(client_builds={"redis via mine": build})
+    for label, now in (("redis via mine", build), ("redis via mine", None), ("redis", build | {"sha256": "b"})):
+        earlier.refuse_other_client(label, now)
+    with pytest.raises(BuildReplaced, match="redis via mine: /mine is another build than in the complete trials"):
+        earlier.refuse_other_client("redis via mine", build | {"sha256": "b"})

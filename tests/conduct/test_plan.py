@@ -80,6 +80,15 @@ def test_a_client_library_is_named_in_the_plan():
     assert [trial.name for trial in trials] == ["001-redis-game-c1", "003-redis-via-redis-py-game-c1"]
 
 
+def test_a_program_is_given_what_the_native_client_is(tmp_path):
+    named = experiment(system="redis", client=["native", str(tmp_path / "mine")], clients=[1])
+    trials = [preparation.trials[0] for preparation in expand(named.experiment, driven(named.experiment))]
+    native, own = (make_trial_plan(named.experiment, "run-1", {"kind": "redis"}, trial) for trial in trials)
+    assert own.document() | {"query_plans": True} == native.document()
+    assert (own.program, own.client, native.program) == (str(tmp_path / "mine"), "mine", None)
+    assert native.client == "dbdyno-load"
+
+
 def test_what_sysbench_makes_on_somebody_elses_server_is_in_a_database_of_its_own():
     attached = system("mysql://u@h/d")
     assert store_of(attached, workload("sysbench"), [])["database"] == OWN_DATABASE == DATABASE

@@ -10,8 +10,12 @@ from dbdyno.experiment.clients import (
     Library,
     c_library_of,
     check_clients,
+    is_own,
+    libraries_among,
     library_of,
     name_of,
+    program_of,
+    words_of,
 )
 
 
@@ -32,6 +36,8 @@ def test_the_clients_there_are_are_accepted():
         (["pymysql?library=/a"], "pymysql has no C library to choose; mysqlclient and psycopg have one"),
         (["native?library=/a"], "native has no C library to choose"),
         (["psycop?library=/a"], "no client 'psycop'; did you mean 'psycopg'"),
+        (["mine"], r"no client 'mine'.* cassandra-driver, or a program's path, such as \./mine"),
+        (["./mine", "./mine"], "each once"),
     ],
 )
 def test_others_are_refused(names, said):
@@ -45,6 +51,18 @@ def test_a_client_may_name_the_file_of_its_c_library():
     assert [name_of(client) for client in clients] == ["psycopg", "psycopg"]
     assert [c_library_of(client) for client in clients] == [None, Path("/opt/a=b/libpq.so.5")]
     assert library_of(clients[1]) is LIBRARIES["psycopg"]
+
+
+def test_a_client_with_a_slash_is_a_program_of_ones_own(monkeypatch, tmp_path):
+    monkeypatch.chdir(tmp_path)
+    clients = ["native", "psycopg?library=/opt/libpq.so.5", "./mine", "/opt/x=1/mine?a"]
+    assert check_clients(clients) == clients
+    assert [is_own(client) for client in clients] == [False, False, True, True]
+    assert libraries_among(clients) == [clients[1]]
+    assert [program_of(client) for client in clients] == [None, None, tmp_path / "mine", Path("/opt/x=1/mine?a")]
+    assert c_library_of(clients[3]) is None
+    assert [words_of(client, clients) for client in clients] == [*clients[:2], "mine", "mine?a"]
+    assert words_of("a/mine", ["a/mine", "b/mine"]) == "a/mine"
 
 
 def test_a_library_knows_whether_it_is_installed_and_how_to_get_it():

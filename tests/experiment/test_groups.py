@@ -136,7 +136,7 @@ def test_numbers_and_rates_may_be_given_by_scale(tmp_path):
         ('"2ms"', "70000000", "70,000,000 µs: a think time is from 1 to"),
         ("seconds = 5\n", "seconds = 5\nrate = 5\n", "rate: each group of \\[\\[clients\\]\\] has its own"),
         ("seconds = 5\n", "seconds = 5\npipeline = 2\n", "pipeline: sends several requests at once, so clients"),
-        ("seconds = 5\n", 'seconds = 5\nclient = "redis-py"\n', "clients: only the native client does that"),
+        ("seconds = 5\n", 'seconds = 5\nclient = "redis-py"\n', "clients: 'redis-py' does not do that"),
         ('"event-log"', '"event-log?writer_rate=7"', "option writer_rate = '7' of 'event-log': give one of 100, 500"),
         (
             '"event-log"',
@@ -202,7 +202,7 @@ def test_pauses_and_connections_are_of_clients_of_the_load_client(key, tmp_path)
     assert plan.get("think_time") == {"kind": "constant", "mean_us": 5} or plan["transactions_per_connection"] == 5
     name = key.split()[0]
     file.write_text(head + 'client = "redis-py"\n')
-    with pytest.raises(UserError, match=f"{name}: only the native client"):
+    with pytest.raises(UserError, match=f"{name}: 'redis-py' does not do that"):
         read_experiment(str(file))
     file.write_text(head.replace("point-get", "durability").replace("clients = 2", "clients = 1"))
     with pytest.raises(UserError, match=f"{name}: 'durability' is not run"):
@@ -215,7 +215,7 @@ def test_one_of_several_connections_that_is_not_kept_is_refused_of_a_client_libr
     file.write_text(f"{head}transactions_per_connection = 0\n")
     assert read_experiment(str(file)).experiment.transactions_per_connection == 0
     file.write_text(f"{head}transactions_per_connection = [0, 5]\n")
-    with pytest.raises(UserError, match="transactions_per_connection: only the native client"):
+    with pytest.raises(UserError, match="transactions_per_connection: 'redis-py' does not do that"):
         read_experiment(str(file))
 
 

@@ -57,6 +57,8 @@ def test_the_client_library_is_named_apart_from_its_system(tmp_path):
     assert repeating(placed(tmp_path, several, **driven)) == words
     native = driven | {"label": "redis", "client": NATIVE}
     assert repeating(placed(tmp_path, several, **native)) == words[:-2]
+    own = {"system": "redis", "label": "redis via mine", "client": "./mine"}
+    assert repeating(placed(tmp_path, several, **own))[-2:] == ["--set", "client=./mine"]
     program = {"system": "mariadb", "label": "mariadb", "client": "sysbench"}
     assert "--set" not in repeating(placed(tmp_path, "dbdyno run sysbench", **program))
     assert "--set" not in repeating(placed(tmp_path, "dbdyno run point-get", **driven | {"client": NATIVE}))

@@ -76,6 +76,13 @@ def test_a_build_that_was_started_from_a_path_is_told_from_others_of_its_version
     assert "build" not in lines_of(card(run), "redis")
 
 
+@pytest.mark.parametrize(("setting", "name"), [("library", "client: C library"), ("program", "client")])
+def test_the_file_that_a_client_names_is_a_build_too(run, setting, name):
+    build = {"setting": setting, "path": "/opt/mine", "version": "7", "sha256": "ab" * 32, "build_id": None}
+    build_line = changed(run, "redis", client_build=build)["build"]
+    assert build_line.text == f"{name} 7 from /opt/mine, sha256 abababababab, build id none"
+
+
 def test_a_configuration_file_is_shown_with_all_it_sets(run):
     config = {"path": "/etc/its.conf", "sha256": "ab" * 32, "settings": {"io-threads": "4", "hz": "20"}}
     server = {"name": "redis", "version": "7", "config": config, "started_with": ["io-threads 4", "maxclients 9"]}

@@ -59,7 +59,11 @@ def _lists() -> dict[str, list[_Entry]]:
         "Experiments": [_Entry(name, question) for name, question in experiments.items()],
         "Systems": [_system(name) for name in SYSTEMS],
         "By URL": [_Entry(f"{scheme}://", system.what) for scheme, system in ATTACHED.items()],
-        "Clients": [_Entry(NATIVE, "dbdyno-load, drives every system"), *map(_library, LIBRARIES.values())],
+        "Clients": [
+            _Entry(NATIVE, "dbdyno-load, drives every system"),
+            *map(_library, LIBRARIES.values()),
+            _Entry("./program", "a program of yours, docs/own-client.md"),
+        ],
         "Workloads": [_workload(workload) for workload in WORKLOADS.values()],
     }
 

@@ -7,8 +7,8 @@ import sys
 from functools import lru_cache
 from pathlib import Path
 
-from dbdyno.errors import BuildReplaced, UserError
-from dbdyno.experiment.clients import C_LIBRARY, c_library_of, name_of
+from dbdyno.errors import UserError
+from dbdyno.experiment.clients import C_LIBRARY, name_of
 from dbdyno.results.json_types import BuildStated
 from dbdyno.systems.builds.elf import machine
 from dbdyno.systems.builds.identity import identify
@@ -22,32 +22,15 @@ def preloaded(path: Path | str | None) -> dict[str, str]:
     return {"LD_PRELOAD": str(path)} if path else {}
 
 
-def c_library_build(client: str) -> BuildStated | None:
-    """Return which C library a client names by its path, as a trial states it; None if it names none.
-
-    Raises UserError if the client cannot load it, BuildReplaced if it is another one than when it was first asked for.
-    """
-    if (path := c_library_of(client)) is None:
-        return None
-    build = _loaded(client, path)
-    try:
-        is_same = identify(path).sha256 == build["sha256"]
-    except OSError as error:
-        raise BuildReplaced(f"{path} was removed ({_why(error)})") from None
-    if not is_same:
-        raise BuildReplaced(f"{path} was replaced by another build")
-    return build
-
-
 @lru_cache(maxsize=64)
-def _loaded(client: str, path: Path) -> BuildStated:
+def c_library_build(client: str, path: Path) -> BuildStated:
     """Return the build of a C library, once the client has loaded it; raises UserError."""
     if any(character in str(path) for character in " :"):
         raise UserError(f"client: {path}: its path has a space or a colon; copy it elsewhere")
     try:
         of, identity = machine(path), identify(path)
     except OSError as error:
-        raise UserError(f"client: {path}: {_why(error)}") from None
+        raise UserError(f"client: {path}: {(error.strerror or str(error)).lower()}") from None
     if of is None:
         raise UserError(f"client: {path} is not a shared library")
     if of != (ours := machine(Path("/proc/self/exe"))):
@@ -78,7 +61,3 @@ def _ask(client: str, path: Path) -> str:
         reason = (done.stderr.strip().splitlines() or [f"it ended with status {done.returncode}"])[-1]
         raise UserError(f"client: {reason}")
     return done.stdout.strip()
-
-
-def _why(error: OSError) -> str:
-    return (error.strerror or str(error)).lower()

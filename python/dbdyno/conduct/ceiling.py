@@ -43,12 +43,14 @@ def measure_ceiling(context: Context, workload: WorkloadSpec, plan: Plan, reache
 
     It has a reason and no figure if the workload has SQL statements of its own, or if the store is reached by TLS: null
     servers have neither. None if there is none: the store is embedded, the experiment has `ceiling = false`, or a
-    client library drives the store. Null servers understand what the native client says, and no more. A ceiling that
-    cannot be measured spoils no trial; it is not known then. Raises KeyboardInterrupt if the run is interrupted
-    meanwhile.
+    client library or the user's own program drives the store. Null servers understand what the native client says, and
+    no more. A ceiling that cannot be measured spoils no trial; it is not known then. Raises KeyboardInterrupt if the
+    run is interrupted meanwhile.
     """
     kinds, planned = store_kinds(plan.store), plan.workload
-    if planned is None or plan.library or not context.experiment.ceiling or not set(kinds) <= set(NULL_PROTOCOLS):
+    if planned is None or plan.library or plan.program or not context.experiment.ceiling:
+        return None
+    if not set(kinds) <= set(NULL_PROTOCOLS):
         return None
     if context.crew:
         return Ceiling(None, "the load clients are on other hosts")

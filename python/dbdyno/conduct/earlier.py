@@ -6,7 +6,7 @@ from dataclasses import dataclass, field, replace
 from dbdyno.conduct.listener import Outcome
 from dbdyno.errors import BuildReplaced, RunFailed
 from dbdyno.experiment.trials import Trial, is_step_of
-from dbdyno.results.json_types import ServerStated
+from dbdyno.results.json_types import BuildStated, ServerStated
 
 
 @dataclass(frozen=True)
@@ -15,12 +15,13 @@ class Earlier:
 
     outcomes: of the complete trials and steps of searches, by name. searched: first trials of the rate searches that
     came to an answer; a search that did not goes on behind its complete steps. servers: those of the complete trials,
-    by the label of their system, as `trial.json` has them.
+    by the label of their system, as `trial.json` has them. client_builds: the same of the clients named by a path.
     """
 
     outcomes: Mapping[str, Outcome] = field(default_factory=dict)
     searched: frozenset[str] = frozenset()
     servers: Mapping[str, Sequence[ServerStated]] = field(default_factory=dict)
+    client_builds: Mapping[str, BuildStated] = field(default_factory=dict)
 
     def is_complete(self, trial: Trial) -> bool:
         """Return whether a trial, or the search that begins with it, is complete."""
@@ -47,6 +48,12 @@ class Earlier:
                 if old != new and (what != "version" or (old and new)):
                     failed = BuildReplaced if what == "build" else RunFailed
                     raise failed(f"{label}: {now['name']} has {what} {new}, and had {old} in the complete trials")
+
+    def refuse_other_client(self, label: str, build: BuildStated | None) -> None:
+        """Raise BuildReplaced if a client's file is another one than in the complete trials of a system."""
+        before = self.client_builds.get(label)
+        if before and build and before["sha256"] != build["sha256"]:
+            raise BuildReplaced(f"{label}: {build['path']} is another build than in the complete trials")
 
 
 _IDENTITY = ("version", "build", "configuration file")

@@ -17,9 +17,19 @@ from typing import IO, Protocol
 from dbdyno.conduct.c_library import preloaded
 from dbdyno.conduct.interrupt import Interrupts
 from dbdyno.conduct.load_program import LOAD_PROGRAM, built_program, installed_places
+from dbdyno.conduct.own_client import RecordCheck
 from dbdyno.conduct.plan import Plan
 from dbdyno.conduct.watchdog import POLL_S, Watchdog
-from dbdyno.contract import CONTRACT, CheckRecord, EndRecord, LibraryRecord, Record, TotalTransactionsRecord, as_record
+from dbdyno.contract import (
+    CONTRACT,
+    CheckRecord,
+    EndRecord,
+    HelloRecord,
+    LibraryRecord,
+    Record,
+    TotalTransactionsRecord,
+    as_record,
+)
 from dbdyno.errors import RunFailed, UserError
 from dbdyno.experiment.workloads import SYSBENCH
 from dbdyno.results.model import WHOLE_SECOND
@@ -29,6 +39,8 @@ from dbdyno.systems.running.process import describe_exit, ending_with_us, feed, 
 
 PROGRAM_VARIABLE = "DBDYNO_LOAD"
 _READ_SIZE = 1 << 20
+_MOST_LINE_BYTES = 1 << 26
+"""Longest line of a load client: a second with times in every bucket of 100 operations takes a quarter of it."""
 SETTLE_S = 1.0
 """A server may still carry out what a killed client has sent: an insert that comes late makes a collection anew."""
 
@@ -40,9 +52,11 @@ class Summary:
     transactions, seconds: completed and measured, without the warm-up. rates_per_s: of its whole seconds.
     ended: the transactions of the whole run, as its total counts them; None without a total.
     errors (by kind), mismatches: with the warm-up. library: what an embedded store's library said of itself.
-    given_up: why it was ended before its end, if it was.
+    given_up: why it was ended before its end, if it was. program: how a person knows the load client.
     """
 
+    program: str = LOAD_PROGRAM
+    hello: HelloRecord | None = None
     transactions: int = 0
     seconds: float = 0.0
     rates_per_s: list[float] = field(default_factory=list)
@@ -64,7 +78,7 @@ class Summary:
                     f"{CONTRACT}: install both of one version"
                 )
             case "hello":
-                self.library = record.get("store")
+                self.hello, self.library = record, record.get("store")
             case "interval":
                 if not record["warmup"]:
                     self.transactions += record["transactions"]["completed"]
@@ -138,20 +152,24 @@ def execute(
     """Have a load client execute `plan`, and record it in `folder`.
 
     observer: observes meanwhile, if given.
-    Raises RunFailed if the load client speaks another contract, OSError if the disk is full.
+    Raises RunFailed if the load client speaks another contract, or the user's own writes what is no record of it.
+    Raises OSError if the disk is full.
     """
     write_object(folder / "plan.json", plan.document())
     records = Lines(folder / "records.jsonl")
-    summary, guard, interrupts = Summary(), supervision.guard, supervision.interrupts
+    summary, guard, interrupts = Summary(plan.client), supervision.guard, supervision.interrupts
+    parse = RecordCheck(plan.client).read if plan.program else _parse
     with (folder / "load.log").open("ab") as log:
         process, output = _start(plan, secrets, log, guard)
     watchdog = Watchdog(process.pid, plan, interrupts, supervision.death)
     try:
-        watching = observer.watching(process.pid, plan.library is not None) if observer else nullcontext()
+        forks = plan.library is not None or plan.program is not None
+        watching = observer.watching(process.pid, forks) if observer else nullcontext()
         with interrupts.passed_to(process.pid), watching:
             for line in _lines(output, watchdog):
+                record = parse(line)
                 records.append(line)
-                if record := _parse(line):
+                if record:
                     watchdog.record_came(record)
                     summary.add(record)
                     on_record(record)
@@ -192,7 +210,9 @@ def _start(plan: Plan, secrets: list[str], log: IO[bytes], guard: Guard) -> tupl
 
 
 def _command(plan: Plan) -> list[str]:
-    """Return the load client that executes `plan`: native, or what its `library` asks for, on this Python."""
+    """Return the load client that executes `plan`: the user's own, what its `library` asks for, or the native one."""
+    if plan.program:
+        return [plan.program, "run"]
     if plan.library == SYSBENCH:
         return [sys.executable, "-P", "-m", "dbdyno.load_sysbench", "run"]
     if plan.library:
@@ -203,6 +223,8 @@ def _command(plan: Plan) -> list[str]:
 
 def _environment(plan: Plan) -> dict[str, str]:
     """Return the load client's: for the Python one without numpy's threads, as it forks, and with its C library."""
+    if plan.program:
+        return dict(os.environ)
     return {"OPENBLAS_NUM_THREADS": "1", **os.environ, **preloaded(plan.c_library)}
 
 
@@ -218,6 +240,8 @@ def _lines(output: IO[bytes], watchdog: Watchdog) -> Iterator[bytes]:
             break
         *lines, rest = (rest + chunk).split(b"\n")
         yield from lines
+        if len(rest) > _MOST_LINE_BYTES:
+            raise RunFailed(f"the load client wrote a line of more than {_MOST_LINE_BYTES >> 20} MiB")
     if rest:
         yield rest
 
@@ -250,7 +274,7 @@ def why_it_failed(summary: Summary, folder: Path) -> str | None:
         said = f": {log[-1]}" if log else ""
         crashed = "; a library in it may have crashed on what the store sent"
         hint = crashed if summary.exit_status == -signal.SIGSEGV else ""
-        return f"dbdyno-load {describe_exit(summary.exit_status)} before its end{said}{hint}"
+        return f"{summary.program} {describe_exit(summary.exit_status)} before its end{said}{hint}"
     if summary.end["status"] in ("failed", "refused"):
-        return summary.end["reason"] or f"dbdyno-load {summary.end['status']} without a reason"
+        return summary.end["reason"] or f"{summary.program} {summary.end['status']} without a reason"
     return None

@@ -1,8 +1,10 @@
 """The plan a load client is given (docs/contract.md), from an experiment, a system and a number of clients."""
 
 from dataclasses import dataclass, field, replace
+from pathlib import Path
 from typing import Literal, TypedDict, cast
 
+from dbdyno.conduct.load_program import LOAD_PROGRAM
 from dbdyno.contract import (
     CONTRACT,
     ArrivalsDocument,
@@ -18,7 +20,7 @@ from dbdyno.contract import (
     ThinkTimeDocument,
     WorkloadDocument,
 )
-from dbdyno.experiment.clients import NATIVE, c_library_of, name_of
+from dbdyno.experiment.clients import NATIVE, c_library_of, is_own, name_of, program_of
 from dbdyno.experiment.groups import Group, numbers_of
 from dbdyno.experiment.model import Experiment
 from dbdyno.experiment.own_workload import DECLARED
@@ -73,6 +75,7 @@ class Plan:
     clients: how many the trial has. part: the first of those that this load client runs, and how many; None: all.
     store: by its kind, with no password in it. start_at_unix_s: in the clock of the load client's host.
     changes: what the load clients that ran the trial changed together, if this one only verifies it.
+    program: the path of the program that executes it, if that is the user's own; no key of the plan.
     library, c_library, engine, acknowledged, think_time, changes: are no keys of the plan if they are None.
     transactions_per_connection, groups, query_plans: are no keys of the plan if they are 0, empty or false.
     """
@@ -94,6 +97,7 @@ class Plan:
     network_delay_us: int = 0
     library: str | None = None
     c_library: str | None = None
+    program: str | None = None
     engine: Engine | None = None
     acknowledged: str | None = None
     think_time: ThinkTimeDocument | None = None
@@ -103,6 +107,11 @@ class Plan:
     start_at_unix_s: float | None = None
     changes: ChangesDocument | None = None
     query_plans: bool = False
+
+    @property
+    def client(self) -> str:
+        """The name of the load client in messages: the file of the user's own, else dbdyno's."""
+        return Path(self.program).name if self.program else LOAD_PROGRAM
 
     def document(self) -> PlanDocument:
         """Return the plan as JSON has it."""
@@ -202,8 +211,9 @@ def make_trial_plan(experiment: Experiment, run_id: str, store: StoreDocument, t
         arrivals=arrivals,
         pipeline=trial.pipeline,
         network_delay_us=trial.network_delay_us,
-        library=None if trial.client == NATIVE else name_of(trial.client),
+        library=None if trial.client == NATIVE or is_own(trial.client) else name_of(trial.client),
         c_library=None if (c_library := c_library_of(trial.client)) is None else str(c_library),
+        program=None if (program := program_of(trial.client)) is None else str(program),
         query_plans=trial.client == NATIVE,
         **_pace(experiment, trial),
     )

@@ -8,7 +8,7 @@ from itertools import chain
 from pathlib import Path
 
 from dbdyno.conduct import on_hosts
-from dbdyno.conduct.c_library import c_library_build
+from dbdyno.conduct.client_build import client_build
 from dbdyno.conduct.clients import driven, missing_library
 from dbdyno.conduct.kinds import kind_of
 from dbdyno.conduct.lineup import Lineup, build_lineup
@@ -73,7 +73,7 @@ def resolve(experiment: Experiment) -> Resolved:
         if reason:
             skipped.append((spec, reason))
         else:
-            c_library_build(spec.client)
+            client_build(spec.client)
             systems.append(spec)
     if not systems:
         raise UserError("none of the systems is installed: " + "; ".join(reason for _, reason in skipped))

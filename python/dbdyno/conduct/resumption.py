@@ -31,7 +31,7 @@ from dbdyno.experiment.trials import Preparation, Trial, expand, is_step_of
 from dbdyno.results.environment import Environment, read_environment
 from dbdyno.results.facts import PreparationFacts, RunFacts, TrialFacts
 from dbdyno.results.foreign_content import understood
-from dbdyno.results.json_types import OriginStated, ServerStated, SessionStated
+from dbdyno.results.json_types import BuildStated, OriginStated, ServerStated, SessionStated
 from dbdyno.results.jsonfiles import read_object
 from dbdyno.results.lock import locked
 from dbdyno.results.model import Trial as Recorded
@@ -134,6 +134,7 @@ class ResumedRun(Beginning):
         """
         outcomes: dict[str, Outcome] = {}
         servers: dict[str, Sequence[ServerStated]] = {}
+        client_builds: dict[str, BuildStated] = {}
         names: list[str] = []
         for name in self._facts.trials:
             first = firsts.get(name) or firsts[_search_of(name, firsts)]
@@ -143,9 +144,11 @@ class ResumedRun(Beginning):
             if (recorded := _read_complete(self._path, name, experiment)) is not None:
                 outcomes[name] = _outcome_of(replace(first, name=name), recorded)
                 servers.setdefault(recorded.label, recorded.facts.servers or ())
+                if recorded.facts.client_build:
+                    client_builds.setdefault(recorded.label, recorded.facts.client_build)
         concluded = (search for search in self._facts.find_rate or () if search["open_above"] is not None)
         searched = frozenset(search["first"] for search in concluded if search["first"] in outcomes)
-        return Earlier(outcomes, searched, servers), names
+        return Earlier(outcomes, searched, servers, client_builds), names
 
     def try_out(
         self, experiment: Experiment, resolved: Resolved, preparations: list[Preparation], guard: Guard

@@ -7,8 +7,8 @@ from pathlib import Path
 
 import numpy as np
 
-from dbdyno.conduct.c_library import c_library_build
 from dbdyno.conduct.ceiling import measure_ceiling
+from dbdyno.conduct.client_build import client_build
 from dbdyno.conduct.confirm import confirm_limit
 from dbdyno.conduct.context import Ceiling, Context
 from dbdyno.conduct.events import Events
@@ -17,6 +17,7 @@ from dbdyno.conduct.load_client import Summary, execute, why_it_failed
 from dbdyno.conduct.observing import AnyObserver, end_observing, observer_of
 from dbdyno.conduct.on_hosts import Load, execute_on_hosts
 from dbdyno.conduct.on_stall import StallProfile, profile_of_stall
+from dbdyno.conduct.own_client import with_version
 from dbdyno.conduct.plan import Plan, make_trial_plan, plan_groups, store_of
 from dbdyno.conduct.profile import profile
 from dbdyno.conduct.refused_clients import with_setting
@@ -84,11 +85,13 @@ def _run_trial(context: Context, prepared: Prepared, trial: Trial, stall: StallP
     lag = ReplicaLag(context, prepared.system, folder, events.death)
     replaced = False
     try:
-        facts = replace(facts, client_build=c_library_build(trial.client))
+        facts = replace(facts, client_build=client_build(trial.client))
+        context.earlier.refuse_other_client(trial.system.label, facts.client_build)
         with events, lag:
             summary, hosts = _execute(context, plan, secrets, folder, (events, lag), observer, stall)
         servers = take_library(prepared.system, summary, prepared.folder)
         facts = replace(facts, hosts=hosts, servers=facts.servers if servers is None else servers)
+        facts = replace(facts, client_build=with_version(facts.client_build, summary.hello))
         context.earlier.refuse_other_servers(trial.system.label, facts.servers)
         state, reason = judge(summary, folder, prepared.system.death(), context.interrupts.requested)
         reason = with_setting(reason, facts)
@@ -159,7 +162,7 @@ def take_library(system: System, summary: Summary, folder: Path) -> list[ServerS
 
     Returns its servers, which replace those known before the library was loaded; None if none was loaded.
     """
-    if summary.library is None:
+    if summary.library is None or not system.embedded:
         return None
     system.opened(summary.library)
     write_object(folder / "settings.json", system.all_settings())
@@ -319,7 +322,7 @@ def judge(summary: Summary, folder: Path, death: str | None, interrupted: bool) 
     if reason := _why_wrong(summary):
         return "failed", reason
     if summary.end and summary.end["status"] == "interrupted":
-        return ("interrupted", "by the user") if interrupted else ("failed", "dbdyno-load was asked to end")
+        return ("interrupted", "by the user") if interrupted else ("failed", f"{summary.program} was asked to end")
     return "complete", None
 
 

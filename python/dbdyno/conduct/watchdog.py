@@ -27,16 +27,18 @@ class Watchdog:
     def __init__(self, pid: int, plan: Plan, interrupts: Interrupts, death: Callable[[], str | None] | None) -> None:
         """Take the process that leads its group, its plan, and what says how a server ended that should be running."""
         self._pid, self._plan, self._interrupts, self._death = pid, plan, interrupts, death
-        self._deadline: float | None = None
+        self._began = time.monotonic()
+        # The user's own may never say anything; one of dbdyno's may load for hours before it runs.
+        self._deadline = self._began + GRACE_S if plan.program else None
+        self._due = "begin to run"
         self._stopped_since: float | None = None
-        self._began = 0.0
         self.given_up: str | None = None
 
     def record_came(self, record: Record) -> None:
         """Take note of when the run phase begins and ends: how long that takes is known."""
         if record["record"] == "phase" and record["phase"] == "run":
             began = record["state"] == "begin"
-            self._began = time.monotonic()
+            self._began, self._due = time.monotonic(), "end"
             self._deadline = self._began + self._time_s() + GRACE_S if began else None
 
     def _time_s(self) -> float:
@@ -61,12 +63,13 @@ class Watchdog:
         self._stopped_since = (self._stopped_since or now) if is_stopped(self._pid) else None
         patience_s = FINISH_S if self._interrupts.requested else STOPPED_S
         if self._stopped_since and now - self._stopped_since > patience_s:
-            return f"dbdyno-load was stopped by a signal (SIGSTOP) for {patience_s:.0f} s and was given up"
+            return f"{self._plan.client} was stopped by a signal (SIGSTOP) for {patience_s:.0f} s and was given up"
         if self._deadline and now > self._deadline:
-            return f"dbdyno-load did not end within {now - self._began:.0f} s and was given up"
-        # It still verifies, or removes rows: nobody knows how long that takes.
-        if self._interrupts.requested and self._deadline:
-            self._deadline = min(self._deadline, now + 2 * self._plan.operation_timeout_s + STOPPED_S)
+            return f"{self._plan.client} did not {self._due} within {now - self._began:.0f} s and was given up"
+        # Without a deadline it still verifies, or removes rows: nobody knows how long that takes.
+        if self._interrupts.requested and (self._deadline or self._plan.program):
+            latest = now + 2 * self._plan.operation_timeout_s + STOPPED_S
+            self._deadline = min(self._deadline or latest, latest)
         return None
 
     def _kill(self) -> None:

@@ -1,5 +1,6 @@
-"""The clients that can drive a store: the native load client, or a client library for Python."""
+"""The clients that can drive a store: the native load client, a client library for Python, or a program at a path."""
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 from importlib.util import find_spec
 from pathlib import Path
@@ -55,10 +56,13 @@ def check_clients(clients: list[str]) -> list[str]:
     """Return the clients; raises ValueError if one is none, or is there twice."""
     known = [NATIVE, *LIBRARIES]
     for client in clients:
+        if is_own(client):
+            continue
         name, mark, setting = client.partition("?")
         if name not in known:
             raise ValueError(
-                f"there is no client '{name}'{did_you_mean(name, known)} The clients are {', '.join(known)}"
+                f"there is no client '{name}'{did_you_mean(name, known)} The clients are {', '.join(known)}, "
+                "or a program's path, such as ./mine"
             )
         if mark:
             _check_setting(client, name, setting)
@@ -76,8 +80,29 @@ def _check_setting(client: str, name: str, setting: str) -> None:
         raise ValueError(f"client '{client}': write {name}?{C_LIBRARY}=/path/to/{LIBRARIES[name].c_library}.so")
 
 
+def is_own(client: str) -> bool:
+    """Return whether a client is a program of the user's own, which its path names: it has a slash."""
+    return "/" in client.partition("?")[0]
+
+
+def libraries_among(clients: Sequence[str]) -> list[str]:
+    """Return the clients that are libraries, each with its setting."""
+    return [client for client in clients if client != NATIVE and not is_own(client)]
+
+
+def program_of(client: str) -> Path | None:
+    """Return the program of a client that is the user's own; None for any other client."""
+    return Path(client).expanduser().absolute() if is_own(client) else None
+
+
+def words_of(client: str, clients: Sequence[str]) -> str:
+    """Return how a label names one of these clients: a program by its file's name, if no other has the same."""
+    names = [Path(other).name for other in clients if is_own(other)]
+    return Path(client).name if is_own(client) and names.count(Path(client).name) == 1 else client
+
+
 def library_of(client: str) -> Library:
-    """Return the library of a client that is not the native one."""
+    """Return the library of a client that is one."""
     return LIBRARIES[name_of(client)]
 
 
@@ -88,5 +113,5 @@ def name_of(client: str) -> str:
 
 def c_library_of(client: str) -> Path | None:
     """Return the file of the C library that a client is to load; None if it loads the host's."""
-    path = client.partition("=")[2]
+    path = "" if is_own(client) else client.partition("=")[2]
     return Path(path).expanduser().absolute() if path else None

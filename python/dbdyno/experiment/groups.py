@@ -32,7 +32,7 @@ from dbdyno.experiment.bounds import (
     check_whole,
     cut,
 )
-from dbdyno.experiment.clients import NATIVE
+from dbdyno.experiment.clients import libraries_among
 from dbdyno.experiment.rate import Rate, read_rates
 from dbdyno.experiment.think_time import ThinkTime
 from dbdyno.experiment.toml import Table, as_list
@@ -244,8 +244,8 @@ def check_native(
             raise ValueError(
                 f"pipeline: sends several requests at once, so {key} cannot hold; leave one of the two out"
             )
-        if list(clients) != [NATIVE]:
-            raise ValueError(f"{key}: only the native client does that; leave client out")
+        if libraries := libraries_among(clients):
+            raise ValueError(f"{key}: '{libraries[0]}' does not do that; leave client out")
         for spec in workloads:
             if spec.kind is not Kind.LOAD:
                 raise ValueError(f"{key}: '{spec.name}' is not run by the load client; leave {key} out")

@@ -93,7 +93,7 @@ class Experiment(BaseModel):
     system: Annotated[list[SystemSpec], BeforeValidator(read_systems), Field(min_length=1)]
     """The systems under test: text, a table with `system`, `settings`, `label`, `with`, `scale`, or a list."""
     client: Annotated[list[str], BeforeValidator(as_list), AfterValidator(check_clients)] = [NATIVE]
-    """The clients that drive the stores: the native load client, or client libraries for Python."""
+    """The clients that drive the stores: the native load client, client libraries for Python, or paths of programs."""
     if_missing: Literal["error", "skip"] = "error"
     """A system that is not installed ends the run, or is left out."""
     scale: Literal["small", "medium", "full"] | None = None

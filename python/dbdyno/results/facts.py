@@ -132,7 +132,7 @@ class TrialFacts(_Facts):
         data_bytes: the store's data on disk at the end; `None` also if it lies elsewhere.
         replicas: how far each was behind its primary; `None` if there are none, or nothing was observed.
         usage: what each process used, if it was observed.
-        client_build: the C library that the client loads by its path.
+        client_build: the file that the client names by its path, a C library or a program.
         variant: the keys of the experiment that the system has for itself, in the words of its label; older runs have
             none, and neither `load_threads` nor `data_dir`.
     """

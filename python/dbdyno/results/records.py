@@ -277,7 +277,7 @@ def _check_numbers(interval: Interval) -> None:
     counted = (interval.second, interval.connected, interval.completed, interval.failed, interval.scheduled or 0)
     seconds = (interval.seconds, interval.client_cpu_s, *interval.thread_cpu_s, *interval.thread_run_queue_s)
     for number in (*counted, interval.reads_verified, interval.mismatches, *seconds):
-        if not abs(number) <= _MOST_COUNTED:
+        if not 0 <= number <= _MOST_COUNTED:
             raise ValueError(_TOO_MUCH)
 
 

@@ -57,7 +57,7 @@ class Histogram:
         """Read the histogram of a record.
 
         Raises:
-            ValueError: the buckets do not add up to `count`, or lie beyond an hour.
+            ValueError: the buckets do not add up to `count`, lie beyond an hour, or hold a negative number.
         """
         flat = np.fromiter(record["buckets"], np.int64, len(record["buckets"]))
         count = int(record["count"])
@@ -67,6 +67,8 @@ class Histogram:
             return cls.merged([])
         if flat[0] < 0 or flat[-2] > LAST_BUCKET:
             raise ValueError("a histogram's bucket lies outside of 0 to one hour")
+        if flat.min() < 0:
+            raise ValueError("a histogram's bucket holds less than nothing")
         sums = int(record["sum_ns"]), int(record["min_ns"]), int(record["max_ns"])
         return cls(flat[0::2], flat[1::2], count, *sums)
 

@@ -9,6 +9,7 @@ from itertools import pairwise
 from typing import TYPE_CHECKING
 from urllib.parse import quote
 
+from dbdyno.results.clients import without_client
 from dbdyno.results.read import read_command
 
 if TYPE_CHECKING:
@@ -31,8 +32,8 @@ def repeating(trial: Trial, changed: Sequence[str] = ()) -> list[str] | None:
     if words[:2] != ["dbdyno", "run"] or len(words) < 3 or words[2].startswith("-"):
         return None
     # A program such as sysbench is its workload's own, and is not chosen.
-    is_library = trial.label.endswith(f" via {trial.facts.client}")
-    client = [("--set", f"client={trial.facts.client}")] if is_library else []
+    is_chosen = without_client(trial.label, trial.facts.client) is not None
+    client = [("--set", f"client={trial.facts.client}")] if is_chosen else []
     replaced = {"client", *(_key(*option) for option in _options(changed))}
     load = _without_overridden(option for option in _load(trial, words) if _key(*option) not in replaced)
     systems = [("--system", system) for system in ([system_of(trial)] if _is_known(trial) else _given(trial))]

@@ -137,11 +137,13 @@ def builds_of(trial: Trial) -> list[str]:
 
 
 def _stated_builds(trial: Trial) -> list[tuple[str, Mapping[str, object]]]:
-    """Return what each build states, with its server or `client: C library`."""
+    """Return what each build states, with its server, `client` or `client: C library`."""
     builds: list[tuple[str, Mapping[str, object]]] = [
         (server.name, server.build) for server in trial.facts.known_servers if server.build
     ]
-    return [*builds, ("client: C library", trial.facts.client_build)] if trial.facts.client_build else builds
+    if client := trial.facts.client_build:
+        builds.append(("client: C library" if client.get("setting") == "library" else "client", client))
+    return builds
 
 
 def _short_sum(text: object) -> str:

@@ -42,6 +42,11 @@ def test_a_library_is_held_against_the_native_client_on_the_same_load():
     assert (cost["throughput_ratio"], cost["client_cpu_ratio"]) == pytest.approx((0.25, 5.0))
 
 
+def test_a_program_is_held_against_the_native_client_too():
+    (cost,) = library_costs([native(1000), trial("store via mine", "a/mine", 500)])
+    assert (cost["label"], cost["native_label"], cost["throughput_ratio"]) == ("store via mine", "store", 0.5)
+
+
 def test_repetitions_are_paired_and_their_range_is_told():
     trials = [native(1000), through(250), native(1000, repeat=2), through(160, repeat=2), through(9, repeat=3)]
     (cost,) = library_costs(trials)

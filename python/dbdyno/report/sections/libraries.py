@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING
 
 from dbdyno.report.core import words
 from dbdyno.report.core.loads import at, rate_per_s
+from dbdyno.results.clients import without_client
 
 if TYPE_CHECKING:
     from dbdyno.report.core.documents import LibraryCostDocument, RunDocument
@@ -40,7 +41,7 @@ def _usable(trial: TrialDocument) -> bool:
 
 def _key(trial: TrialDocument) -> str:
     """Return the key that a trial shares with the native client's; a library's label ends with the library."""
-    system = trial["label"].removesuffix(f" via {trial['client']}")
+    system = without_client(trial["label"], trial["client"]) or trial["label"]
     return json.dumps([system, trial["workload"], trial["options"], trial["rows"], trial["clients"], trial["repeat"]])
 
 
@@ -84,7 +85,7 @@ def understated(document: RunDocument) -> Iterator[str]:
     for cost in peaks.values():
         yield _sentence(cost)
     if peaks:
-        yield ("A figure through a library shows what store and library reach together. These ratios have no interval.")
+        yield "A figure through a client shows what store and client reach together. These ratios have no interval."
 
 
 def _sentence(cost: LibraryCostDocument) -> str:
