@@ -25,6 +25,7 @@ ErrorKind = Literal["connect", "connection", "timeout", "server", "protocol", "m
 Library = Literal[
     "pymysql", "mysqlclient", "psycopg", "redis-py", "pymemcache", "pymongo", "cassandra-driver", "sysbench"
 ]
+CacheLibrary = Literal["redis-py", "pymemcache"]
 EndStatus = Literal["complete", "interrupted", "failed", "refused"]
 Engine = Literal["epoll", "io_uring"]
 
@@ -113,6 +114,7 @@ class PlanDocument(TypedDict):
     network_delay_us: int
     run_id: str
     library: NotRequired[Library]
+    cache_library: NotRequired[CacheLibrary]
     c_library: NotRequired[str]
     engine: NotRequired[Engine | None]
     acknowledged: NotRequired[str | None]

@@ -38,6 +38,16 @@ def test_of_a_list_each_system_takes_those_that_speak_to_it():
     assert labels(system="mysql://u@h/d", client="pymysql") == [("mysql://h/d via pymysql", "pymysql")]
 
 
+def test_a_pair_of_libraries_drives_a_cache_and_the_store_behind_it():
+    behind = ["cache-aside(memcached?memory=64, mariadb)", "cache-aside(redis, postgresql)"]
+    assert labels(system=behind, client=["native", "pymemcache+pymysql", "redis-py+psycopg"]) == [
+        ("cache-aside(memcached, mariadb)", "native"),
+        ("cache-aside(memcached, mariadb) via pymemcache+pymysql", "pymemcache+pymysql"),
+        ("cache-aside(redis, postgresql)", "native"),
+        ("cache-aside(redis, postgresql) via redis-py+psycopg", "redis-py+psycopg"),
+    ]
+
+
 def test_a_program_drives_every_server_by_its_files_name():
     clients = ["native", "./mine", "redis-py"]
     assert labels(system=["redis", "cache-aside(memcached, mariadb)", "sqlite"], client=clients) == [
@@ -78,6 +88,14 @@ def test_a_program_is_left_to_say_what_it_does_not_do():
         (
             {"system": "ferretdb?write=unacknowledged", "client": "pymongo"},
             "'pymongo' does not speak to 'ferretdb[^']*', native can",
+        ),
+        (
+            {"system": "cache-aside(memcached, mariadb)", "client": "pymysql"},
+            r"'pymysql' does not speak to 'cache-aside.*', native and pymemcache\+pymysql and pymemcache\+mys",
+        ),
+        (
+            {"system": "redis", "client": "pymemcache+pymysql"},
+            r"'pymemcache\+pymysql' does not speak to 'redis', .*; pymemcache speaks to memcached; pymysql speaks to",
         ),
         (
             {"system": "sqlite", "client": "./mine"},

@@ -80,6 +80,13 @@ def test_a_client_library_is_named_in_the_plan():
     assert [trial.name for trial in trials] == ["001-redis-game-c1", "003-redis-via-redis-py-game-c1"]
 
 
+def test_a_pair_of_libraries_is_named_in_the_plan():
+    named = experiment(system="cache-aside(memcached, mariadb)", client="pymemcache+pymysql").experiment
+    trial = expand(named, driven(named))[0].trials[0]
+    document = make_trial_plan(named, "run-1", {"kind": "cache-aside"}, trial).document()
+    assert (document["library"], document["cache_library"]) == ("pymysql", "pymemcache")
+
+
 def test_a_program_is_given_what_the_native_client_is(tmp_path):
     named = experiment(system="redis", client=["native", str(tmp_path / "mine")], clients=[1])
     trials = [preparation.trials[0] for preparation in expand(named.experiment, driven(named.experiment))]

@@ -9,6 +9,7 @@ from dbdyno.experiment.clients import (
     NATIVE,
     Library,
     c_library_of,
+    cache_library_of,
     check_clients,
     is_own,
     libraries_among,
@@ -36,6 +37,10 @@ def test_the_clients_there_are_are_accepted():
         (["pymysql?library=/a"], "pymysql has no C library to choose; mysqlclient and psycopg have one"),
         (["native?library=/a"], "native has no C library to choose"),
         (["psycop?library=/a"], "no client 'psycop'; did you mean 'psycopg'"),
+        (["pymemcache+nosuch"], "no client 'nosuch'"),
+        (["pymysql+pymemcache"], r"write the library of the cache, pymemcache or redis-py, and behind a \+"),
+        (["redis-py+native"], r"write the library of the cache"),
+        (["redis-py+pymysql?library=/a"], "pymysql has no C library to choose"),
         (["mine"], r"no client 'mine'.* cassandra-driver, or a program's path, such as \./mine"),
         (["./mine", "./mine"], "each once"),
     ],
@@ -51,6 +56,14 @@ def test_a_client_may_name_the_file_of_its_c_library():
     assert [name_of(client) for client in clients] == ["psycopg", "psycopg"]
     assert [c_library_of(client) for client in clients] == [None, Path("/opt/a=b/libpq.so.5")]
     assert library_of(clients[1]) is LIBRARIES["psycopg"]
+
+
+def test_a_pair_drives_a_cache_and_the_store_behind_it():
+    clients = ["pymemcache+pymysql", "redis-py+psycopg?library=/opt/libpq.so.5", "pymysql"]
+    assert check_clients(clients) == clients == libraries_among(clients)
+    assert [library_of(client).name for client in clients] == ["pymysql", "psycopg", "pymysql"]
+    assert [cache_library_of(client) for client in clients] == [LIBRARIES["pymemcache"], LIBRARIES["redis-py"], None]
+    assert c_library_of(clients[1]) == Path("/opt/libpq.so.5")
 
 
 def test_a_client_with_a_slash_is_a_program_of_ones_own(monkeypatch, tmp_path):

@@ -1,5 +1,6 @@
 """Shared by the tests of the Python load client: stores that the native one has loaded, and plans."""
 
+import io
 import json
 import os
 import subprocess
@@ -12,6 +13,7 @@ import pytest
 
 from contract_schema import assert_documents
 from dbdyno.conduct.load_client import find_load_client
+from dbdyno.load_python.plan import Plan, read_plan
 from dbdyno.load_python.session import Endpoint
 from dbdyno.systems.base import Launch
 from helpers import need, system
@@ -81,6 +83,11 @@ class Loaded:
         plan = plan_of(self.store, self.workload, **{"library": library} | keys)
         return execute(python_load_client("run"), plan, self.secrets)
 
+    def plan(self, library: str, **keys: Any) -> Plan:
+        """Return a plan of the Python load client with a library as it reads it."""
+        plan = plan_of(self.store, self.workload, **{"library": library} | keys)
+        return read_plan(io.StringIO(f"{json.dumps(plan)}\n{json.dumps({'secrets': self.secrets})}\n"))
+
     def endpoint(self, **keys: Any) -> Endpoint:
         """Return where its server is, with `keys` replaced."""
         address, layout = self.store["address"], self.store.get("layout")
@@ -103,7 +110,7 @@ def loaded(launch: Launch) -> Iterator[Callable[[str, str], Loaded]]:
     started = []
 
     def load(text: str, workload: str) -> Loaded:
-        need(text.split("?", maxsplit=1)[0])
+        need(text)
         store_system = system(text)
         started.append(store_system)
         store_system.start(launch)

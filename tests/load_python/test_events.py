@@ -31,6 +31,14 @@ def completed(intervals):
     return [interval.transactions.service_time.count for interval in intervals]
 
 
+def test_what_a_cache_had_is_counted_in_the_same_second():
+    recorder = begun()
+    for is_hit, ended_ms in ((True, 100), (False, 200), (True, 1200), (None, 1300)):
+        recorder.events.append(Completed(0, START_NS, START_NS + ended_ms * MS, True, is_hit))
+    counters = [interval.counters for interval in recorder.finish(START_NS + 2 * SECOND_NS)]
+    assert counters == [{"cache_hits": 1, "cache_misses": 1}, {"cache_hits": 1}]
+
+
 def test_transactions_belong_to_the_second_in_which_they_end_and_seconds_have_no_gaps():
     recorder = begun()
     complete(recorder, 0, 500)

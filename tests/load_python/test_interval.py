@@ -21,6 +21,15 @@ def test_intervals_merge_by_adding():
     assert (record["errors"], record["reads_verified"], record["mismatches"]) == ({"server": 2}, 10, 12)
     assert record["client_cpu_s"] == 0.5
     assert merged.to_record(["get"], warmup_s=4)["warmup"]
+    assert "counters" not in record
+
+
+def test_what_caches_counted_is_added():
+    merged, other = interval(), interval()
+    merged.counters.update(cache_hits=2)
+    other.counters.update(cache_hits=1, cache_misses=4)
+    merged.merge(other)
+    assert merged.to_record(["get"], warmup_s=3)["counters"] == {"cache_hits": 3, "cache_misses": 4}
 
 
 def test_totals_add_up_and_count_the_unfinished():

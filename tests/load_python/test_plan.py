@@ -19,9 +19,16 @@ def read(secrets='{"secrets": ["open sesame"]}', **keys):
 
 def test_a_plan_and_its_secret_are_read():
     plan = read(threads=3, cpus=[0, 1], clients={"first": 2, "count": 4, "of": 8})
-    assert (plan.library, plan.password, plan.processes, plan.cpus) == ("pymysql", "open sesame", 3, (0, 1))
+    assert (plan.library, plan.store["password"], plan.processes, plan.cpus) == ("pymysql", "open sesame", 3, (0, 1))
     assert (plan.first, plan.count, plan.of) == (2, 4, 8)
-    assert read(secrets="", store={"kind": "redis", "password": None}).password is None
+    assert read(secrets="", store={"kind": "redis", "password": None}).store["password"] is None
+
+
+def test_a_cache_and_its_store_have_their_passwords():
+    parts = {"cache": {"kind": "redis", "password": {"secret": 1}}, "store": STORE}
+    plan = read('{"secrets": ["a", "b"]}', store={"kind": "cache-aside", **parts}, cache_library="redis-py")
+    assert (plan.store["cache"]["password"], plan.store["store"]["password"]) == ("b", "a")
+    assert (plan.library, plan.cache_library) == ("pymysql", "redis-py")
 
 
 @pytest.mark.parametrize(

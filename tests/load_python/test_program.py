@@ -52,6 +52,19 @@ def test_a_trial_through_a_library_is_right_and_can_be_read(loaded, tmp_path, sy
     assert warnings_of(recorded, TrialFacts(seconds=1, clients=None), None) == ()
 
 
+def test_a_trial_through_a_pair_of_libraries_counts_what_the_cache_had(loaded):
+    store = loaded("cache-aside(memcached, mariadb)", "game")
+    records = store.python("pymysql", cache_library="pymemcache", clients=CLIENTS)
+    assert records[-1] == {"record": "end", "status": "complete", "reason": None}
+    (hello,) = of_kind(records, "hello")
+    assert re.match(r"pymemcache \S+ \+ PyMySQL", hello["library"])
+    (interval,) = of_kind(records, "interval")
+    counters, operations = interval["counters"], interval["operations"]
+    reads = operations["read_player"]["completed"] + operations["find_account"]["completed"]
+    assert counters["cache_hits"] + counters["cache_misses"] == reads and min(counters.values()) > 0
+    assert all(check["ok"] for check in of_kind(records, "check"))
+
+
 def test_a_row_that_differs_is_found_out(loaded):
     store = loaded("redis", "point-get")
     endpoint = store.endpoint()

@@ -1,9 +1,6 @@
 """The library that a plan asks for, and where its store is."""
 
 import builtins
-import dataclasses
-import io
-import json
 import sys
 
 import pytest
@@ -11,34 +8,28 @@ import pytest
 from dbdyno.experiment.clients import LIBRARIES as MODULES
 from dbdyno.load_python.failure import Ended
 from dbdyno.load_python.libraries.pymysql import Session as PyMySQL
-from dbdyno.load_python.plan import read_plan
 from dbdyno.load_python.session import LIBRARIES, batches, find_endpoint, find_library
 from dbdyno.load_python.workloads import ACCOUNT, make_workload
-from load_python.conftest import plan_of
 
 REDIS = {"kind": "redis", "address": {"unix": "/s"}, "user": None, "password": None, "database": 3, "layout": "auto"}
 MYSQL = {"kind": "mysql", "address": {"host": "h", "port": 3306}, "user": "u", "password": None, "database": "d"}
 
 
-def plan(library, store):
-    return read_plan(io.StringIO(json.dumps(plan_of(store, "game", library=library)) + "\n\n"))
-
-
 def test_a_library_that_fits_is_found():
-    assert find_library(plan("pymysql", MYSQL)) is PyMySQL
+    assert find_library("pymysql", "mysql", None) is PyMySQL
 
 
 @pytest.mark.parametrize(
-    ("library", "store", "said"),
+    ("library", "kind", "said"),
     [
-        ("pymysq", MYSQL, "there are pymysql, mysqlclient, psycopg, redis-py, pymemcache"),
-        ("pymysql", REDIS, "pymysql does not speak to redis: redis-py does"),
-        ("pymysql", {"kind": "lmdb"}, "pymysql does not speak to lmdb: only the native client does"),
+        ("pymysq", "mysql", "there are pymysql, mysqlclient, psycopg, redis-py, pymemcache"),
+        ("pymysql", "redis", "pymysql does not speak to redis: redis-py does"),
+        ("pymysql", "lmdb", "pymysql does not speak to lmdb: only the native client does"),
     ],
 )
-def test_one_that_does_not_fit_is_refused(library, store, said):
+def test_one_that_does_not_fit_is_refused(library, kind, said):
     with pytest.raises(Ended, match=said):
-        find_library(plan(library, store))
+        find_library(library, kind, None)
 
 
 @pytest.mark.parametrize(("library", "kind"), LIBRARIES.items())
@@ -55,18 +46,17 @@ def test_one_that_is_missing_says_how_to_get_it(library, kind, monkeypatch):
 
     monkeypatch.setattr(builtins, "__import__", without)
     with pytest.raises(Ended, match=rf"{library} is not installed .*pip install 'dbdyno\[{library[:5]}"):
-        find_library(plan(library, {"kind": kind}))
+        find_library(library, kind, None)
 
 
 @pytest.mark.parametrize(("workload", "layout"), [("game", "string"), ("point-update", "hash")])
 def test_redis_holds_hashes_where_single_columns_change(workload, layout):
-    endpoint = find_endpoint(plan("redis-py", REDIS), make_workload(workload, 10, {}))
+    endpoint = find_endpoint(REDIS, make_workload(workload, 10, {}), 5.0)
     assert (endpoint.layout, endpoint.socket, endpoint.database, endpoint.timeout_s) == (layout, "/s", "3", 5.0)
 
 
 def test_a_place_has_the_password_of_the_plan():
-    secret = dataclasses.replace(plan("pymysql", MYSQL), password="open sesame")
-    endpoint = find_endpoint(secret, make_workload("game", 10, {}))
+    endpoint = find_endpoint(MYSQL | {"password": "open sesame"}, make_workload("game", 10, {}), 5.0)
     assert (endpoint.host, endpoint.port, endpoint.user, endpoint.password, endpoint.layout) == (
         "h",
         3306,

@@ -8,7 +8,7 @@ from functools import lru_cache
 from pathlib import Path
 
 from dbdyno.errors import UserError
-from dbdyno.experiment.clients import C_LIBRARY, name_of
+from dbdyno.experiment.clients import C_LIBRARY, library_of
 from dbdyno.results.json_types import BuildStated
 from dbdyno.systems.builds.elf import machine
 from dbdyno.systems.builds.identity import identify
@@ -49,7 +49,7 @@ def c_library_build(client: str, path: Path) -> BuildStated:
 
 def _ask(client: str, path: Path) -> str:
     """Return what the client library says of itself with this C library; raises UserError if it cannot load it."""
-    command = [sys.executable, "-P", "-m", "dbdyno.load_python", "library", name_of(client), str(path)]
+    command = [sys.executable, "-P", "-m", "dbdyno.load_python", "library", library_of(client).name, str(path)]
     environment = {**os.environ, **preloaded(path)}
     try:
         done = subprocess.run(

@@ -4,10 +4,19 @@ from collections.abc import Iterator
 from dataclasses import replace
 
 from dbdyno.errors import UserError
-from dbdyno.experiment.clients import LIBRARIES, NATIVE, is_own, libraries_among, library_of, name_of, words_of
+from dbdyno.experiment.clients import (
+    NATIVE,
+    cache_library_of,
+    is_own,
+    libraries_among,
+    library_of,
+    name_of,
+    words_of,
+)
 from dbdyno.experiment.model import Experiment
 from dbdyno.experiment.system_spec import SystemSpec
 from dbdyno.systems import SYSTEMS, class_of
+from dbdyno.systems.arrangements.cache_aside import CacheAside
 
 CLIENTS_MAX = 512
 """The Python load client has a thread for each client (docs/contract.md)."""
@@ -40,17 +49,16 @@ def refuse_for_program(experiment: Experiment, program: str) -> None:
 
 def missing_library(spec: SystemSpec) -> str | None:
     """Return what the client of `spec` needs that is not installed, and how to get it; None if it is there."""
-    if name_of(spec.client) not in LIBRARIES or library_of(spec.client).installed:
+    if not libraries_among([spec.client]):
         return None
-    return library_of(spec.client).missing
+    libraries = (cache_library_of(spec.client), library_of(spec.client))
+    return next((library.missing for library in libraries if library and not library.installed), None)
 
 
 def _driven(experiment: Experiment, spec: SystemSpec) -> Iterator[SystemSpec]:
-    system = class_of(spec)
-    able = (NATIVE, *system.libraries_for(spec.settings))
-    fitting = [
-        client for client in experiment.client if (not system.embedded if is_own(client) else name_of(client) in able)
-    ]
+    able = (NATIVE, *_libraries_for(spec))
+    drives_own = not class_of(spec).embedded
+    fitting = [client for client in experiment.client if (drives_own if is_own(client) else name_of(client) in able)]
     if not fitting:
         client, others = experiment.client[0], " and ".join(able)
         raise UserError(
@@ -61,6 +69,14 @@ def _driven(experiment: Experiment, spec: SystemSpec) -> Iterator[SystemSpec]:
         yield replace(spec, client=client, label=spec.label + via)
 
 
+def _libraries_for(spec: SystemSpec) -> tuple[str, ...]:
+    """Return the libraries that can drive a system; for a cache in front of a store, pairs of them."""
+    if spec.name != CacheAside.name or len(spec.parts) != 2:
+        return class_of(spec).libraries_for(spec.settings)
+    cache, store = (class_of(part).libraries_for(part.settings) for part in spec.parts)
+    return tuple(f"{in_front}+{behind}" for in_front in cache for behind in store)
+
+
 def _bare(client: str) -> str:
     return client if is_own(client) else name_of(client)
 
@@ -68,9 +84,11 @@ def _bare(client: str) -> str:
 def _speaks_to(client: str) -> str:
     if is_own(client):
         return "a program of your own drives servers, and no store inside the load client"
-    library = name_of(client)
-    able = [system.name for system in SYSTEMS.values() if library in system.libraries]
-    return f"{library} speaks to {', '.join(able)}"
+    return "; ".join(f"{library} speaks to {', '.join(_spoken_to(library))}" for library in name_of(client).split("+"))
+
+
+def _spoken_to(library: str) -> list[str]:
+    return [system.name for system in SYSTEMS.values() if library in system.libraries]
 
 
 def _check_load(experiment: Experiment, library: str) -> None:

@@ -8,6 +8,7 @@ from dbdyno.conduct.load_program import LOAD_PROGRAM
 from dbdyno.contract import (
     CONTRACT,
     ArrivalsDocument,
+    CacheLibrary,
     ChangesDocument,
     Engine,
     GroupDocument,
@@ -20,7 +21,7 @@ from dbdyno.contract import (
     ThinkTimeDocument,
     WorkloadDocument,
 )
-from dbdyno.experiment.clients import NATIVE, c_library_of, is_own, name_of, program_of
+from dbdyno.experiment.clients import NATIVE, c_library_of, cache_library_of, libraries_among, library_of, program_of
 from dbdyno.experiment.groups import Group, numbers_of
 from dbdyno.experiment.model import Experiment
 from dbdyno.experiment.own_workload import DECLARED
@@ -76,7 +77,8 @@ class Plan:
     store: by its kind, with no password in it. start_at_unix_s: in the clock of the load client's host.
     changes: what the load clients that ran the trial changed together, if this one only verifies it.
     program: the path of the program that executes it, if that is the user's own; no key of the plan.
-    library, c_library, engine, acknowledged, think_time, changes: are no keys of the plan if they are None.
+    library, cache_library, c_library, engine, acknowledged, think_time, changes: are no keys of the plan if they are
+    None.
     transactions_per_connection, groups, query_plans: are no keys of the plan if they are 0, empty or false.
     """
 
@@ -96,6 +98,7 @@ class Plan:
     pipeline: int = 1
     network_delay_us: int = 0
     library: str | None = None
+    cache_library: str | None = None
     c_library: str | None = None
     program: str | None = None
     engine: Engine | None = None
@@ -135,11 +138,7 @@ class Plan:
             "network_delay_us": self.network_delay_us,
             "run_id": self.run_id,
         }
-        if self.library is not None:
-            # The experiment has checked the name.
-            document["library"] = cast(Library, self.library)
-        if self.c_library is not None:
-            document["c_library"] = self.c_library
+        self._add_libraries(document)
         if self.engine is not None:
             document["engine"] = self.engine
         if self.acknowledged is not None:
@@ -155,6 +154,15 @@ class Plan:
         if self.query_plans:
             document["query_plans"] = True
         return document
+
+    def _add_libraries(self, document: PlanDocument) -> None:
+        """Add the keys of the client libraries; the experiment has checked the names."""
+        if self.library is not None:
+            document["library"] = cast(Library, self.library)
+        if self.cache_library is not None:
+            document["cache_library"] = cast(CacheLibrary, self.cache_library)
+        if self.c_library is not None:
+            document["c_library"] = self.c_library
 
 
 def make_plan(
@@ -211,12 +219,31 @@ def make_trial_plan(experiment: Experiment, run_id: str, store: StoreDocument, t
         arrivals=arrivals,
         pipeline=trial.pipeline,
         network_delay_us=trial.network_delay_us,
-        library=None if trial.client == NATIVE or is_own(trial.client) else name_of(trial.client),
-        c_library=None if (c_library := c_library_of(trial.client)) is None else str(c_library),
-        program=None if (program := program_of(trial.client)) is None else str(program),
         query_plans=trial.client == NATIVE,
+        **_driven_by(trial.system.client),
         **_pace(experiment, trial),
     )
+
+
+class _Client(TypedDict, total=False):
+    program: str
+    library: str
+    cache_library: str | None
+    c_library: str | None
+
+
+def _driven_by(client: str) -> _Client:
+    """Return what a client is in a plan: the native one needs no key."""
+    if program := program_of(client):
+        return {"program": str(program)}
+    if not libraries_among([client]):
+        return {}
+    cache, c_library = cache_library_of(client), c_library_of(client)
+    return {
+        "library": library_of(client).name,
+        "cache_library": cache.name if cache else None,
+        "c_library": str(c_library) if c_library else None,
+    }
 
 
 class _Pace(TypedDict, total=False):

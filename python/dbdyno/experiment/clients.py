@@ -8,6 +8,8 @@ from pathlib import Path
 from dbdyno.errors import did_you_mean
 
 NATIVE = "native"
+CACHES = ("pymemcache", "redis-py")
+"""The libraries that can drive a cache, in a pair with that of the store behind it: `pymemcache+pymysql`."""
 C_LIBRARY = "library"
 """The setting that names the file of a C library: `psycopg?library=/opt/pgsql/lib/libpq.so.5`."""
 
@@ -58,7 +60,8 @@ def check_clients(clients: list[str]) -> list[str]:
     for client in clients:
         if is_own(client):
             continue
-        name, mark, setting = client.partition("?")
+        _, mark, setting = client.partition("?")
+        name = _check_pair(client) if "+" in name_of(client) else name_of(client)
         if name not in known:
             raise ValueError(
                 f"there is no client '{name}'{did_you_mean(name, known)} The clients are {', '.join(known)}, "
@@ -69,6 +72,17 @@ def check_clients(clients: list[str]) -> list[str]:
     if not clients or len(set(clients)) < len(clients):
         raise ValueError("give at least one client, and each once")
     return clients
+
+
+def _check_pair(client: str) -> str:
+    """Return the library of the store in a pair; raises ValueError if the first is none that drives a cache."""
+    cache, _, store = name_of(client).partition("+")
+    if cache not in CACHES or store == NATIVE:
+        raise ValueError(
+            f"client '{client}': write the library of the cache, {' or '.join(CACHES)}, and behind a + that of the "
+            "store: pymemcache+pymysql"
+        )
+    return store
 
 
 def _check_setting(client: str, name: str, setting: str) -> None:
@@ -102,8 +116,14 @@ def words_of(client: str, clients: Sequence[str]) -> str:
 
 
 def library_of(client: str) -> Library:
-    """Return the library of a client that is one."""
-    return LIBRARIES[name_of(client)]
+    """Return the library of a client that is one; of a pair, that of the store."""
+    return LIBRARIES[name_of(client).rpartition("+")[2]]
+
+
+def cache_library_of(client: str) -> Library | None:
+    """Return the library of a pair that drives the cache; None if the client is no pair."""
+    cache, plus, _ = name_of(client).partition("+")
+    return LIBRARIES.get(cache) if plus else None
 
 
 def name_of(client: str) -> str:

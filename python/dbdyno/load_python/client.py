@@ -199,7 +199,8 @@ class Client:
             self.trial.show_mismatch(self.trial.workload.steps[step].name, key, difference, ended_ns)
             what = f"row {key}, {difference.column}: expected {difference.expected}, found {difference.actual}"
             raise self._fail(step, Failure("mismatch", what), ended_ns)
-        self._complete(step, key, begun_ns, row is not None, verify, ended_ns)
+        is_hit = self.session.is_hit if self.session else None
+        self._complete(step, key, begun_ns, row is not None, verify, ended_ns, is_hit)
         return row
 
     def _ask(self, step: int, operation: str, *values: Value) -> tuple[int, Any]:
@@ -221,7 +222,14 @@ class Client:
         raise self._fail(step, failed, ended_ns)
 
     def _complete(
-        self, step: int, key: int, begun_ns: int, is_there: bool, verified: bool = False, ended_ns: int = 0
+        self,
+        step: int,
+        key: int,
+        begun_ns: int,
+        is_there: bool,
+        verified: bool = False,
+        ended_ns: int = 0,
+        is_hit: bool | None = None,
     ) -> None:
         ended_ns = ended_ns or time.monotonic_ns()
         if not is_there:
@@ -229,7 +237,7 @@ class Client:
         if ended_ns <= self.trial.end_ns:
             self.totals.operations[step][0] += 1
             self.totals.reads_verified += verified
-            self.trial.events.append(Completed(step, begun_ns, ended_ns, verified))
+            self.trial.events.append(Completed(step, begun_ns, ended_ns, verified, is_hit))
 
     def _fail(self, step: int, failure: Failure, ended_ns: int) -> Failure:
         """Note a failed operation down, and drop the session if it can be used no more."""

@@ -6,7 +6,7 @@ the counting is not in the load threads' CPU time, nor between a client's two re
 
 from __future__ import annotations
 
-from collections import deque
+from collections import Counter, deque
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field
 from typing import NamedTuple
@@ -22,12 +22,13 @@ the interpreter. Later events count in the next second."""
 
 
 class Completed(NamedTuple):
-    """An operation, or with step -1 a transaction, completed within the run."""
+    """An operation, or with step -1 a transaction, completed within the run. is_hit: whether a cache had its row."""
 
     step: int
     begun_ns: int
     ended_ns: int
     verified: bool
+    is_hit: bool | None = None
 
 
 class Failed(NamedTuple):
@@ -49,6 +50,7 @@ class _Second:
     failed: list[int]
     errors: list[ErrorKind] = field(default_factory=list)
     verified: int = 0
+    counters: Counter[str] = field(default_factory=Counter)
 
 
 class Recorder:
@@ -113,6 +115,7 @@ class Recorder:
         second.failed = [mine + others for mine, others in zip(second.failed, late.failed, strict=True)]
         second.errors += late.errors
         second.verified += late.verified
+        second.counters.update(late.counters)
 
     def _drain(self) -> None:
         while self.events:
@@ -121,6 +124,8 @@ class Recorder:
             if isinstance(event, Completed):
                 second.times[event.step].append(event.ended_ns - event.begun_ns)
                 second.verified += event.verified
+                if event.is_hit is not None:
+                    second.counters["cache_hits" if event.is_hit else "cache_misses"] += 1
             else:
                 if event.step != CONNECTING:
                     second.failed[event.step] += 1
@@ -136,6 +141,7 @@ class Recorder:
         counted = [Counted(failed, Histogram.of(times)) for failed, times in both]
         interval = Interval(number, seconds, counted[:-1], counted[-1], connected)
         interval.errors.update(events.errors)
+        interval.counters.update(events.counters)
         interval.reads_verified, interval.mismatches = events.verified, events.errors.count("mismatch")
         interval.client_cpu_s = cpu_s - self._cpu_before_s
         self._cpu_before_s = cpu_s

@@ -29,7 +29,7 @@ class Counted:
 
 @dataclass
 class Interval:
-    """One second of the run, or less at its end; operations: one for each step, by its index."""
+    """One second of the run, or less at its end; operations: one for each step, by its index. counters: of a cache."""
 
     second: int
     seconds: float
@@ -40,6 +40,7 @@ class Interval:
     reads_verified: int = 0
     mismatches: int = 0
     client_cpu_s: float = 0.0
+    counters: Counter[str] = field(default_factory=Counter)
 
     def merge(self, other: Interval) -> None:
         """Add what another process counted in the same second."""
@@ -48,6 +49,7 @@ class Interval:
         for mine, others in zip(self.operations, other.operations, strict=True):
             mine.merge(others)
         self.errors.update(other.errors)
+        self.counters.update(other.counters)
         self.connected += other.connected
         self.reads_verified += other.reads_verified
         self.mismatches += other.mismatches
@@ -56,7 +58,7 @@ class Interval:
     def to_record(self, names: list[str], warmup_s: int) -> IntervalRecord:
         """Return the record `interval`; names: of the steps."""
         operations = {name: counted.to_record() for name, counted in zip(names, self.operations, strict=True)}
-        return {
+        record: IntervalRecord = {
             "record": "interval",
             "second": self.second,
             "warmup": self.second < warmup_s,
@@ -69,6 +71,9 @@ class Interval:
             "mismatches": self.mismatches,
             "client_cpu_s": round(self.client_cpu_s, 6),
         }
+        if self.counters:
+            record["counters"] = dict(self.counters)
+        return record
 
 
 @dataclass

@@ -26,8 +26,9 @@ MAX_CLIENTS = 512
 class Plan:
     """A plan to execute.
 
-    store: as in the plan. password: of the store, or None. library: the client library to drive it with.
-    c_library: the path of the C library that it is to load, or None for the host's.
+    store: as in the plan, with its passwords in their places. library: the client library to drive it with.
+    cache_library: the one for the cache, if the store is one behind a cache. c_library: the path of the C library that
+    the first of these is to load, or None for the host's.
     first, count, of: this program runs clients `first` to `first + count - 1` of the trial's `of`.
     processes: how many share the clients, or None for the program's choice. cpus: they may use, or None for any.
     """
@@ -35,7 +36,6 @@ class Plan:
     phases: tuple[str, ...]
     library: str
     store: StoreDocument
-    password: str | None
     workload: WorkloadDocument
     seed: int
     first: int
@@ -49,6 +49,7 @@ class Plan:
     cpus: tuple[int, ...] | None
     verify_reads: bool
     c_library: str | None = None
+    cache_library: str | None = None
 
 
 def read_plan(source: TextIO) -> Plan:
@@ -98,13 +99,11 @@ def _check(plan: JsonObject) -> None:
 
 
 def _plan(plan: JsonObject, secrets: list[str]) -> Plan:
-    secret = plan["store"].get("password")
     clients = plan["clients"]
     return Plan(
         tuple(plan["phases"]),
         plan["library"],
-        plan["store"],
-        None if secret is None else secrets[secret["secret"]],
+        _with_passwords(plan["store"], secrets),
         plan["workload"],
         plan["seed"],
         clients["first"],
@@ -118,4 +117,12 @@ def _plan(plan: JsonObject, secrets: list[str]) -> Plan:
         None if plan.get("cpus") is None else tuple(plan["cpus"]),
         plan.get("verify_reads", True),
         plan.get("c_library"),
+        plan.get("cache_library"),
     )
+
+
+def _with_passwords(store: StoreDocument, secrets: list[str]) -> StoreDocument:
+    """Return a store, or a cache and the store behind it, with passwords instead of their numbers."""
+    parts = {name: _with_passwords(store[name], secrets) for name in ("cache", "store") if name in store}
+    secret = store.get("password")
+    return {**store, **parts} | ({} if secret is None else {"password": secrets[secret["secret"]]})

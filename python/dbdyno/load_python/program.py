@@ -13,6 +13,7 @@ from dbdyno import __version__
 from dbdyno.contract import CONTRACT, HelloRecord
 from dbdyno.load_python import signals
 from dbdyno.load_python.bounds import limit_complaints, limit_memory, within, words
+from dbdyno.load_python.driver import Driver, find_driver
 from dbdyno.load_python.ending import conclude
 from dbdyno.load_python.failure import Ended, Failure, not_understood
 from dbdyno.load_python.host import die_with_parent, pin, processors
@@ -20,7 +21,7 @@ from dbdyno.load_python.own_cost import own_cpu_us
 from dbdyno.load_python.plan import Plan, read_plan
 from dbdyno.load_python.records import Records
 from dbdyno.load_python.run import Run
-from dbdyno.load_python.session import Endpoint, Session, find_endpoint, find_library, load_library
+from dbdyno.load_python.session import load_library
 from dbdyno.load_python.verify import sums, verify
 from dbdyno.load_python.worker import processes_for
 from dbdyno.load_python.workloads import Workload, make_workload
@@ -69,13 +70,12 @@ def say_version(library: str, c_library: str) -> int:
 def execute(plan: Plan, records: Records) -> None:
     """Execute the phases of a plan; a run that was interrupted is still verified. Raises Ended if it cannot be."""
     workload = make_workload(plan.workload["name"], plan.workload["rows"], plan.workload.get("options", {}))
-    library = find_library(plan)
-    endpoint = find_endpoint(plan, workload)
+    driver = find_driver(plan, workload)
     if plan.cpus:
         pin(plan.cpus)
-    records.write(_hello(plan, workload, library, endpoint))
+    records.write(_hello(plan, workload, driver))
     try:
-        _execute(plan, workload, library, endpoint, records)
+        _execute(plan, workload, driver, records)
     except Failure as failure:
         raise Ended("failed", f"{failure.kind}: {failure.message}") from None
     except (Ended, OSError):
@@ -85,10 +85,7 @@ def execute(plan: Plan, records: Records) -> None:
         raise Ended("failed", f"{unread.kind}: {unread.message}") from None
 
 
-def _execute(plan: Plan, workload: Workload, library: type[Session], endpoint: Endpoint, records: Records) -> None:
-    def open_session() -> Session:
-        return library(endpoint, workload.steps)
-
+def _execute(plan: Plan, workload: Workload, driver: Driver, records: Records) -> None:
     def bounded() -> AbstractContextManager[None]:
         return within(plan.operation_timeout_s + workload.rows / ROWS_PER_S, partial(_give_up, plan, records))
 
@@ -96,16 +93,16 @@ def _execute(plan: Plan, workload: Workload, library: type[Session], endpoint: E
     if "run" in plan.phases:
         if checked:
             with bounded():
-                session = open_session()
+                session = driver.open()
                 before = sums(workload, session)
             # A connection that is open when processes are forked would be open in each of them.
             session.close()
         with records.phase("run"):
-            run = Run(plan, workload, open_session, records)
+            run = Run(plan, workload, driver.open, records)
             run.execute()
     if checked:
         with records.phase("verify"), bounded():
-            session = open_session()
+            session = driver.open()
             verify(workload, session, before, run.totals if run else None, records)
             session.close()
 
@@ -116,8 +113,7 @@ def _give_up(plan: Plan, records: Records) -> None:
     os._exit(1)
 
 
-def _hello(plan: Plan, workload: Workload, library: type[Session], endpoint: Endpoint) -> HelloRecord:
-    encoded = plan.store["kind"] == "memcached" or endpoint.layout == "string"
+def _hello(plan: Plan, workload: Workload, driver: Driver) -> HelloRecord:
     python = f"{platform.python_implementation()} {platform.python_version()}"
     return {
         "record": "hello",
@@ -133,7 +129,7 @@ def _hello(plan: Plan, workload: Workload, library: type[Session], endpoint: End
         ],
         "threads": min(processes_for(plan), processors()),
         "processes": processes_for(plan),
-        "layout": endpoint.layout,
-        "library": f"{library.version()}, {python}",
-        "own_cpu_us_per_transaction": round(own_cpu_us(plan, encoded), 3),
+        "layout": driver.layout,
+        "library": f"{driver.version}, {python}",
+        "own_cpu_us_per_transaction": round(own_cpu_us(plan, driver.is_encoded), 3),
     }

@@ -9,10 +9,9 @@ from dataclasses import dataclass
 from importlib import import_module
 from typing import cast
 
-from dbdyno.contract import JsonObject
+from dbdyno.contract import StoreDocument
 from dbdyno.load_python.column import Value
 from dbdyno.load_python.failure import Ended
-from dbdyno.load_python.plan import Plan
 from dbdyno.load_python.shared_library import refuse_another
 from dbdyno.load_python.table import Row, Table
 from dbdyno.load_python.workloads import Step, Workload
@@ -63,7 +62,10 @@ class Session(ABC):
     """One client's open session with a store, by way of a library. `step` is the index of a step of the workload.
 
     Every method raises Failure. Reads return None, writes False, where the row is not there and the store can tell.
+    is_hit: whether a cache had the last row that was read; None if there is no cache.
     """
+
+    is_hit: bool | None = None
 
     def __init__(self, endpoint: Endpoint, steps: tuple[Step, ...]) -> None:
         """Connect, so that the first operation finds an open connection; raises Failure `connect`."""
@@ -104,15 +106,29 @@ class Session(ABC):
         """End the session, whatever state it is in; raises nothing."""
 
 
-def find_library(plan: Plan) -> type[Session]:
-    """Return the library of a plan; raises Ended if there is none, it is not installed, or speaks to other stores."""
-    library, kind = plan.library, plan.store["kind"]
+class Cache(Session):
+    """A session with a store that can stand in front of another one."""
+
+    @abstractmethod
+    def fill(self, step: int, value: Value, row: Row) -> None:
+        """Keep a row under the value in the step's column."""
+
+    @abstractmethod
+    def forget(self, step: int, key: int) -> None:
+        """Remove row `key`, if it is there."""
+
+
+def find_library(library: str, kind: str, c_library: str | None) -> type[Session]:
+    """Return a library for a kind of store.
+
+    Raises Ended if there is none, it is not installed, or speaks to other stores.
+    """
     _check_name(library)
     if kind != LIBRARIES[library]:
         able = [name for name, spoken in LIBRARIES.items() if spoken == kind]
         others = ", ".join(able) or "only the native client"
         raise Ended("refused", f"{library} does not speak to {kind}: {others} does")
-    return load_library(library, plan.c_library)
+    return load_library(library, c_library)
 
 
 def load_library(library: str, c_library: str | None) -> type[Session]:
@@ -136,9 +152,8 @@ def _check_name(library: str) -> None:
         raise Ended("refused", f"library = {library!r}: there are {', '.join(LIBRARIES)}")
 
 
-def find_endpoint(plan: Plan, workload: Workload) -> Endpoint:
-    """Return the endpoint of the plan's store."""
-    store: JsonObject = dict(plan.store)
+def find_endpoint(store: StoreDocument, workload: Workload, timeout_s: float) -> Endpoint:
+    """Return the endpoint of a plan's store."""
     address = store["address"]
     layout = store.get("layout")
     if layout == "auto":
@@ -149,10 +164,10 @@ def find_endpoint(plan: Plan, workload: Workload) -> Endpoint:
         address.get("port", 0),
         address.get("unix"),
         store.get("user"),
-        plan.password,
+        store.get("password"),
         None if database is None else str(database),
         layout,
-        plan.operation_timeout_s,
+        timeout_s,
         store.get("consistency"),
         store.get("auth_database"),
     )

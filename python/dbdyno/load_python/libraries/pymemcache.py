@@ -28,7 +28,7 @@ def failure_of(error: Exception) -> Failure:
     return not_understood(error, text)
 
 
-class Session(session.Session):
+class Session(session.Cache):
     """A separate `Client`, as the library makes it but for time-outs and for writes that wait to be acknowledged."""
 
     def __init__(self, endpoint: session.Endpoint, steps: tuple[Step, ...]) -> None:
@@ -68,13 +68,26 @@ class Session(session.Session):
 
     def update(self, step: int, key: int, version: int) -> bool:
         table = self.steps[step].table
+        self._set(table.store_key_of(key), table.encode(table.generate(key, version)))
+        return True
+
+    def _set(self, name: str, data: bytes) -> None:
         try:
-            stored = self._client.set(table.store_key_of(key), table.encode(table.generate(key, version)))
+            stored = self._client.set(name, data)
         except (MemcacheError, OSError) as error:
             raise failure_of(error) from None
         if not stored:
             raise Failure("server", "not stored")
-        return True
+
+    def fill(self, step: int, value: Value, row: Row) -> None:
+        table = self.steps[step].table
+        self._set(table.store_key(value), table.encode(row))
+
+    def forget(self, step: int, key: int) -> None:
+        try:
+            self._client.delete(self.steps[step].table.store_key_of(key))
+        except (MemcacheError, OSError) as error:
+            raise failure_of(error) from None
 
     def add(self, step: int, key: int, delta: int) -> bool:
         raise Failure("server", "memcached cannot add to a column")

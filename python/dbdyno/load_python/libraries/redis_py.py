@@ -43,7 +43,7 @@ def _asking() -> Iterator[None]:
         raise failure_of(error) from None
 
 
-class Session(session.Session):
+class Session(session.Cache):
     """A separate `redis.Redis`, as the library makes it but for time-outs, and without retrying behind the scenes."""
 
     def __init__(self, endpoint: session.Endpoint, steps: tuple[Step, ...]) -> None:
@@ -109,6 +109,15 @@ class Session(session.Session):
         with _asking():
             self._redis.hincrby(table.store_key_of(key), table.columns[self.steps[step].column].name, delta)
         return True
+
+    def fill(self, step: int, value: Value, row: Row) -> None:
+        table = self.steps[step].table
+        with _asking():
+            self._redis.set(table.store_key(value), table.encode(row))
+
+    def forget(self, step: int, key: int) -> None:
+        with _asking():
+            self._redis.delete(self.steps[step].table.store_key_of(key))
 
     def count(self, table: Table, rows: int) -> int | None:
         with _asking():
