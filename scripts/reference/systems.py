@@ -64,6 +64,7 @@ ENTRIES = (
     Entry("primary and replicas", "replicated(mariadb*2)", "replicated"),
     Entry("cache in front of a store", "cache-aside(memcached, mariadb)", "cache-aside"),
     Entry("pool of result caches", "result-cache(memcached*3, mariadb)", "result-cache"),
+    Entry("a server copied into another", "copy(mariadb, mysql@8.0)", "copy"),
     Entry("pooler in front of PostgreSQL", "via(pgbouncer, postgresql)", "via"),
     Entry("pooler in front of MySQL or MariaDB", "via(proxysql, mariadb)", "via"),
     Entry("attached: MySQL protocol", "mysql://user@host/database", "mysql"),

@@ -149,7 +149,7 @@ class System(ABC):
     storage: ClassVar[Storage] = Storage()
     table_share: ClassVar[float] = 1.0
     several_analysts: ClassVar[bool] = True
-    copy_tools: ClassVar[Mapping[str, Tool]] = {}
+    copy_tools: Mapping[str, Tool] = {}
     forks: ClassVar[bool] = False
     can_crash: ClassVar[bool] = False
     can_keep: ClassVar[bool] = False
@@ -286,8 +286,11 @@ class System(ABC):
         """Return the path of each program of one of its tools, all of which are there."""
         return {name: self.tool_program(name) or name for name in self.copy_tools[tool].programs}
 
-    def copier(self, tool: str, workers: int) -> Copier:
-        """Return what copies its tables by one of its tools, with so many workers; only if the store can `copy`."""
+    def copier(self, tool: str, workers: int, programs: Mapping[str, str] | None = None) -> Copier:
+        """Return what copies its tables by one of its tools, with so many workers; only if the store can `copy`.
+
+        programs: the path of each that the tool has, if they are to be others than its own.
+        """
         raise NotImplementedError(f"{self.name} is copied by no tools")
 
     def statement(self, sql: str) -> Errand:

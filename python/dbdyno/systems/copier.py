@@ -84,6 +84,10 @@ class Copier(ABC):
     def definition(self, table: str, of_copy: bool) -> list[str]:
         """Return what columns, keys and indexes a table has, in words that do not depend on the database."""
 
+    def portable_definition(self, table: str, of_copy: bool) -> list[str]:
+        """Return the same in words that do not depend on the server's version either."""
+        return self.definition(table, of_copy)
+
     @abstractmethod
     def rows(self, table: str, of_copy: bool) -> Iterable[Row]:
         """Yield all rows by their key, rising; whoever asks reads two of these at the same time."""

@@ -73,6 +73,27 @@ def test_workers_and_tables_are_each_a_call(tmp_path):
     assert "password" not in (end.folder / "trials" / recorded_run.trials[0].name / "trial.json").read_text()
 
 
+def test_tables_are_copied_from_one_server_into_another(tmp_path):
+    need("mariadb")
+    need("mysql@5.6")
+    options = {"tables": 2, "workers": 2}
+    end, recorded_run = run(tmp_path, system="copy(mariadb, mysql@5.6)", options=options)
+    assert (end.state, end.reason) == ("complete", None)
+    (trial,) = recorded_run.trials
+    copy = trial.about["copy"]
+    assert copy["identical"] and copy["rows"] == 600 and copy["programs"] == ["mariadb-dump", "mariadb"]
+    assert trial.facts.server_pids.keys() == {"copy-1", "copy-2"}
+    assert {used.process for used in trial.usage} == {"copy-1", "copy-2"}
+    assert trial.facts.known_servers[1].version.startswith("5.6")
+
+
+def test_a_version_that_the_other_does_not_read_fails_the_trial_in_the_tools_words(tmp_path):
+    need("mariadb")
+    need("mysql@5.6")
+    end, _ = run(tmp_path, system="copy(mysql@5.6, mariadb)")
+    assert end.state == "failed" and "mariadb-dump ended with status" in end.reason
+
+
 @pytest.mark.parametrize(
     ("statement", "said"),
     [
@@ -132,7 +153,7 @@ def test_tool_and_workers_are_of_the_options():
     [
         ({"clients": [1, 2]}, "clients: 'dump-restore'"),
         ({"rate": 5}, "rate: 'dump-restore'"),
-        ({"system": "redis"}, "which 'redis' cannot do; mariadb, .*, postgresql, sqlite can"),
+        ({"system": "redis"}, "which 'redis' cannot do; mariadb, mysql, postgresql, sqlite, copy can"),
         ({"system": "mysql://me@localhost/test"}, "give one that dbdyno starts"),
         ({"options": {"tool": "mydumper"}}, "options.tool: 'mydumper' does not copy 'sqlite'; give one of sql, files"),
         ({"options": {"tool": "cp"}}, "give one of sql, files, mydumper"),

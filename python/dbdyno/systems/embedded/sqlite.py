@@ -44,10 +44,10 @@ class SQLite(Embedded):
         _check_python()
         return SQLiteAnalyst(self.path / "dbdyno.sqlite", self.settings())
 
-    def copier(self, tool: str, workers: int) -> Copier:
+    def copier(self, tool: str, workers: int, programs: Mapping[str, str] | None = None) -> Copier:
         del workers
         _check_python()
-        return SQLiteCopier(self.path / "dbdyno.sqlite", tool, self.tool_programs(tool)["sqlite3"])
+        return SQLiteCopier(self.path / "dbdyno.sqlite", tool, (programs or self.tool_programs(tool))["sqlite3"])
 
     def store_plan(self, secrets: list[str]) -> StoreDocument:
         del secrets

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 import shutil
 from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
@@ -24,6 +25,16 @@ TOOLS: Mapping[str, Tool] = {
     "files": Tool(("mariadb-dump", "mariadb", "mariadb-import"), _CLIENT),
     "mydumper": Tool(("mydumper", "myloader"), "mydumper"),
 }
+_COLUMNS = """\
+SELECT column_name, column_type, is_nullable, column_default, collation_name, extra FROM information_schema.columns
+ WHERE table_schema = '{database}' AND table_name = '{table}' ORDER BY ordinal_position"""
+_INDEXES = """\
+SELECT index_name, non_unique, column_name, sub_part FROM information_schema.statistics
+ WHERE table_schema = '{database}' AND table_name = '{table}' ORDER BY index_name, seq_in_index"""
+_ENGINE = "SELECT engine FROM information_schema.tables WHERE table_schema = '{database}' AND table_name = '{table}'"
+_QUOTE = "'"
+_DISPLAY_WIDTH = re.compile(r"int\(\d+\)")
+"""How many digits a client may show: newer versions do not have it any more."""
 _BYTES_AS_THEY_ARE = "--default-character-set=binary"
 
 
@@ -109,6 +120,15 @@ class MySQLCopier(Copier):
     def definition(self, table: str, of_copy: bool) -> list[str]:
         return [_text(self._ask(f"SHOW CREATE TABLE `{self._database(of_copy)}`.`{table}`")[0][1])]
 
+    def portable_definition(self, table: str, of_copy: bool) -> list[str]:
+        where = {"database": self._database(of_copy), "table": table}
+        engine, columns, indexes = (self._ask(sql.format(**where)) for sql in (_ENGINE, _COLUMNS, _INDEXES))
+        return [
+            *(f"engine {_text(name)}" for (name,) in engine),
+            *(f"column {number} {_column(column)}" for number, column in enumerate(columns, 1)),
+            *(f"index {' '.join(_text(part) for part in index if part is not None)}" for index in indexes),
+        ]
+
     def rows(self, table: str, of_copy: bool) -> Iterator[Row]:
         # Rows that are not held here must be read on a connection that nobody else uses meanwhile.
         with (
@@ -124,6 +144,21 @@ class MySQLCopier(Copier):
 
     def close(self) -> None:
         self._connection.close()
+
+
+def _column(column: Row) -> str:
+    """Return a column in words of all versions, which write types, defaults and collations each in another way."""
+    name, kind, nullable, default, collation, extra = ("" if value is None else _text(value) for value in column)
+    has_default = column[3] is not None and default != "NULL"
+    said = [
+        name,
+        _DISPLAY_WIDTH.sub("int", kind),
+        "null" if nullable == "YES" else "not null",
+        f"default '{default.strip(_QUOTE)}'" if has_default else "",
+        re.sub(r"^utf8_", "utf8mb3_", collation),
+        "auto_increment" if "auto_increment" in extra.lower() else "",
+    ]
+    return " ".join(filter(None, said))
 
 
 def login_options(endpoint: Endpoint) -> str:

@@ -362,9 +362,9 @@ class MariaDB(MySQLServer):
             return tool_errand(name, program, self.endpoint, self.directory)
         return statement_errand(RebuildLargest(self.endpoint), self.driver_modules)
 
-    def copier(self, tool: str, workers: int) -> Copier:
+    def copier(self, tool: str, workers: int, programs: Mapping[str, str] | None = None) -> Copier:
         with self.asking():
-            return MySQLCopier(self.endpoint, self.directory, tool, self.tool_programs(tool), workers)
+            return MySQLCopier(self.endpoint, self.directory, tool, programs or self.tool_programs(tool), workers)
 
     def versions(self, tables: Mapping[str, int]) -> Versions:
         with self.asking():

@@ -44,7 +44,7 @@ class MySQL(MariaDB):
     # 8.0 writes a binary log, and what is in it is there twice.
     storage: ClassVar[Storage] = Storage(2.0, 40, empty_bytes=200_000_000)
     # From 5.7 on the server writes files only to a folder of its installation's choice.
-    copy_tools: ClassVar[Mapping[str, Tool]] = {name: tool for name, tool in TOOLS.items() if name != "files"}
+    copy_tools: Mapping[str, Tool] = {name: tool for name, tool in TOOLS.items() if name != "files"}
     # mariadb-backup copies no files of MySQL.
     actions: ClassVar[Actions] = {name: action for name, action in MariaDB.actions.items() if name != "backup"}
     server_program = "mysqld"

@@ -25,12 +25,13 @@ TOOLS: Mapping[str, Tool] = {
     "sql": Tool(("pg_dump", "psql"), _CLIENT),
     "files": Tool(("pg_dump", "pg_restore"), _CLIENT),
 }
+# From version 18 on NOT NULL is a constraint too, and it is said of the column.
 _DEFINITION = """\
 SELECT format('%%s %%s %%s %%s', attname, format_type(atttypid, atttypmod), attnotnull,
               pg_get_expr(adbin, adrelid)) AS words
   FROM pg_attribute LEFT JOIN pg_attrdef ON adrelid = attrelid AND adnum = attnum
  WHERE attrelid = %(table)s::regclass AND attnum > 0 AND NOT attisdropped
-UNION ALL SELECT pg_get_constraintdef(oid) FROM pg_constraint WHERE conrelid = %(table)s::regclass
+UNION ALL SELECT pg_get_constraintdef(oid) FROM pg_constraint WHERE conrelid = %(table)s::regclass AND contype <> 'n'
 UNION ALL SELECT pg_get_indexdef(indexrelid) FROM pg_index WHERE indrelid = %(table)s::regclass AND indisvalid
 ORDER BY 1"""
 

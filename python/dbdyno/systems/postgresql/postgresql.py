@@ -330,9 +330,9 @@ class PostgreSQL(PostgreSQLServer):
             return tool_errand(name, program, self.endpoint, self.directory)
         return statement_errand(on_largest(name, self.endpoint), self.driver_modules)
 
-    def copier(self, tool: str, workers: int) -> Copier:
+    def copier(self, tool: str, workers: int, programs: Mapping[str, str] | None = None) -> Copier:
         with self.asking():
-            return PostgreSQLCopier(self.endpoint, self.directory, tool, self.tool_programs(tool), workers)
+            return PostgreSQLCopier(self.endpoint, self.directory, tool, programs or self.tool_programs(tool), workers)
 
     def _make_data(self, directory: PrivateDirectory, data: Path, password: str, launch: Launch) -> None:
         """Make the data directory, or give the one that was copied this start's password."""
