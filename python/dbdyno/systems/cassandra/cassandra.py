@@ -240,6 +240,8 @@ class Cassandra(CassandraServer):
             # There is no other node to wait for.
             "-Dcassandra.skip_wait_for_gossip_to_settle=0",
             "-Dcassandra.superuser_setup_delay_ms=0",
+            # At its start it estimates the overhead of a row from 100,000 rows; these give the same number.
+            "-Dcassandra.memtable_row_overhead_computation_step=1000",
             "-cp",
             f"{libraries}/*",
             "org.apache.cassandra.service.CassandraDaemon",
