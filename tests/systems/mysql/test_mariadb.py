@@ -230,3 +230,11 @@ def test_what_lies_elsewhere_cannot_be_restored():
     assert system("mariadb?innodb_buffer_pool_size=16M").restorable
     assert not system("mariadb?innodb_log_group_home_dir=/elsewhere").restorable
     assert not system("mysql://u@127.0.0.1:1/d").restorable
+
+
+def test_a_log_in_statements_is_loaded_without_bulk_operations(started):
+    server = started("mariadb?log_bin=on&binlog_format=statement")
+    done = execute(server, "point-update", ["prepare", "load", "run", "verify", "cleanup"])
+    assert done.status == 0 and all(check["ok"] for check in done.of("check"))
+    (loaded,) = (phase for phase in done.of("phase") if phase["phase"] == "load" and phase["state"] == "end")
+    assert loaded["by"] == "INSERT of many rows" and server._variables()["binlog_format"] == "STATEMENT"

@@ -249,6 +249,8 @@ class MySQLServer(LiveServer):
             "access": self.spec.settings.get("access", "sql"),
             "protocol": self.spec.settings.get("protocol", "prepared"),
             "tls": self.endpoint.encryption(),
+            # MariaDB refuses bulk operations if it logs statements.
+            **({"load_with": "insert"} if self.spec.settings.get("binlog_format", "").upper() == "STATEMENT" else {}),
         }
 
 
