@@ -74,11 +74,11 @@ def test_a_store_that_stops_answering_fails_the_run(loop, after, somebodys_redis
     ],
 )
 def test_what_was_seen_is_said(ended, transactions, errors, said):
-    assert said in why_unanswered(Summary(transactions, 3.0, ended=ended, errors=errors))
+    assert said in why_unanswered(Summary(transactions=transactions, seconds=3.0, ended=ended, errors=errors))
 
 
 def test_a_store_that_answers_to_the_end_is_in_order():
     ended = {"scheduled": 99, "completed": 95, "unfinished": 4, "unanswered": 0}
-    assert why_unanswered(Summary(95, 3.0, ended=ended)) is None
+    assert why_unanswered(Summary(transactions=95, seconds=3.0, ended=ended)) is None
     # Load clients that are not asked for transactions have no totals.
     assert why_unanswered(Summary()) is None

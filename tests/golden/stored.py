@@ -70,10 +70,17 @@ def _add(archive: tarfile.TarFile, inside: str, content: bytes) -> None:
     archive.addfile(member, BytesIO(content))
 
 
+def extract(name: str, into: Path) -> None:
+    """Unpack a recorded run as it was stored."""
+    # Python has the filter since 3.11.4.
+    filters = {"filter": "data"} if hasattr(tarfile, "data_filter") else {}
+    with tarfile.open(RUNS / f"{name}.tar.xz") as archive:
+        archive.extractall(into, **filters)
+
+
 def unpack(name: str, into: Path) -> Path:
     """Unpack a recorded run and return its folder."""
-    with tarfile.open(RUNS / f"{name}.tar.xz") as archive:
-        archive.extractall(into, filter="data")
+    extract(name, into)
     _name_systems(into / name)
     return into / name
 

@@ -26,4 +26,4 @@ def test_a_store_that_never_became_warm_took_longer_than_the_trial():
 
 def test_without_a_restart_and_of_many_systems_there_is_no_sentence():
     assert by_restart([{"label": "a", "seconds": 1.0, "warm_up": None}, {"label": "b", "seconds": 1.0}]) == []
-    assert by_restart([trial(name, 1) for name in "abcd"]) == []
+    assert by_restart([trial(name, 1) for name in "abcde"]) == []

@@ -1,13 +1,12 @@
 """The command: what it runs in which order, and that it judges kept runs again without running anything."""
 
 import json
-import tarfile
 from types import SimpleNamespace
 
 import pytest
 from click.testing import CliRunner
 
-from golden.stored import RUNS
+from golden.stored import extract
 
 from . import __main__ as command
 from . import runs
@@ -20,8 +19,7 @@ from .cases import CASES
 def kept_run(tmp_path):
     """The folder of runs in which one case has a run, whose verdict is out of date; and the file of that verdict."""
     folder = tmp_path / "server-quota" / "pinned-1"
-    with tarfile.open(RUNS / "observed.tar.xz") as recorded:
-        recorded.extractall(folder, filter="data")
+    extract("observed", folder)
     (file,) = folder.glob("*/trials/*/verdict.json")
     document = json.loads(file.read_text())
     document["verdict"]["limit"] = "network"

@@ -32,7 +32,7 @@ class Copy(Cluster):
 
     name = "copy"
     takes_parts = True
-    what = "a server whose tables are copied into another one: copy(mysql@5.7, mysql@8.0), settings follow a part"
+    what = "a server copied into another: copy(mysql@5.7, mysql@8.0), settings follow a part"
     operations = frozenset({COPY})
 
     @classmethod

@@ -45,7 +45,7 @@ class Replicated(Cluster):
 
     name = "replicated"
     takes_parts = True
-    what = "a primary and its replicas, of MariaDB, MySQL or PostgreSQL: replicated(mariadb*2), settings follow a part"
+    what = "a primary and its replicas (MariaDB, MySQL or PostgreSQL): replicated(mariadb*2), settings follow a part"
     operations = frozenset(OPERATIONS)
     can_crash = True
 

@@ -26,7 +26,7 @@ class ResultCache(Fronted):
     """
 
     name = "result-cache"
-    what = "memcached or Redis nodes that keep results of a store: result-cache(memcached*3, mariadb)"
+    what = "a pool of nodes that keep results of a store: result-cache(memcached*3, mariadb)"
     settings: ClassVar[dict[str, Callable[[str], float]]] = {"expire_s": int, "leaves_s": float, "joins_s": float}
 
     @classmethod
