@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from dbdyno.results.conclusions import Budget, Conclusions, Verdict
+from dbdyno.results.conclusions import Budget, Conclusions
 from dbdyno.results.read import read_trial
 from dbdyno.results.write import write_compact
 from dbdyno.verdict.budget import TimeBudget, time_budget
@@ -16,9 +16,8 @@ from dbdyno.verdict.evidence import Measured, others_cores
 from dbdyno.verdict.hosts import by_host
 from dbdyno.verdict.limits import CLIENT
 from dbdyno.verdict.locks import locks_seen
-from dbdyno.verdict.next_steps import next_steps
 from dbdyno.verdict.queries import verdicts_of_queries
-from dbdyno.verdict.sentence import evidence_of, sentence_of
+from dbdyno.verdict.sentence import verdict_of
 
 if TYPE_CHECKING:
     from dbdyno.results.model import Trial
@@ -40,16 +39,6 @@ def judge(trial: Trial) -> Conclusions:
     """
     budget = None if trial.facts.analysis else time_budget(trial)
     limited_by = limited(trial, budget) if budget and trial.state == "complete" and trial.recorded.completed else None
-    verdict = None
-    if limited_by:
-        verdict = Verdict(
-            limit=limited_by.limit,
-            sentence=sentence_of(trial, limited_by),
-            evidence=tuple(evidence_of(trial, limited_by)),
-            runner_up=limited_by.runner_up,
-            confidence=limited_by.confidence,
-            next=next_steps(trial, limited_by),
-        )
     client = trial.client_limited
     if limited_by:
         # The load client's records alone do not say which side was full first.
@@ -61,7 +50,7 @@ def judge(trial: Trial) -> Conclusions:
     return Conclusions(
         client_limited=client,
         others_cores=None if disturbed is None else round(disturbed, DIGITS),
-        verdict=verdict,
+        verdict=verdict_of(trial, limited_by) if limited_by else None,
         time_budget=rounded(budget) if budget else None,
         locks=locks_seen(trial),
         queries=verdicts_of_queries(trial),

@@ -6,16 +6,15 @@ from collections.abc import Iterator
 from dataclasses import fields, replace
 from typing import TYPE_CHECKING
 
-from dbdyno.results.conclusions import Verdict
 from dbdyno.results.model import Interval, ObservedTrial, Trial
 from dbdyno.verdict.budget import time_budget
 from dbdyno.verdict.decision import limited
 from dbdyno.verdict.evidence import Measured
 from dbdyno.verdict.limits import STALLS, UNEXPLAINED
-from dbdyno.verdict.next_steps import next_steps
-from dbdyno.verdict.sentence import evidence_of, sentence_of
+from dbdyno.verdict.sentence import verdict_of
 
 if TYPE_CHECKING:
+    from dbdyno.results.conclusions import Verdict
     from dbdyno.results.json_types import QueryStated
 
 ENOUGH_SAMPLES = 2
@@ -41,14 +40,7 @@ def _verdict(trial: Trial, query: QueryStated) -> Iterator[Verdict]:
     # The rules inside the engine count per transaction, and a query does the work of many.
     decided = limited(own, budget, inside=False)
     if decided.limit not in _NO_EVIDENCE:
-        yield Verdict(
-            limit=decided.limit,
-            sentence=sentence_of(own, decided),
-            evidence=tuple(evidence_of(own, decided)),
-            runner_up=decided.runner_up,
-            confidence=decided.confidence,
-            next=next_steps(own, decided),
-        )
+        yield verdict_of(own, decided)
 
 
 def _of_query(trial: Trial, query: QueryStated) -> Trial | None:

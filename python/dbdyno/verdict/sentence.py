@@ -1,17 +1,31 @@
-"""The verdict in one sentence for a person: the limit, its evidence in figures, the runner-up, the confidence."""
+"""The verdict in words for a person: a sentence of limit, evidence, runner-up and confidence, and what to try next."""
 
 from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from dbdyno.results.conclusions import Verdict
 from dbdyno.verdict.decision import FOLLOWED_TOO_FAR, Limited
 from dbdyno.verdict.evidence import Measured, others
 from dbdyno.verdict.hosts import by_host, named
 from dbdyno.verdict.limits import LIMITS, RATE, noun_of
 from dbdyno.verdict.locks import locks_of
+from dbdyno.verdict.next_steps import next_steps
 
 if TYPE_CHECKING:
     from dbdyno.results.model import Trial
+
+
+def verdict_of(trial: Trial, decided: Limited) -> Verdict:
+    """Return the verdict that a decision is."""
+    return Verdict(
+        limit=decided.limit,
+        sentence=sentence_of(trial, decided),
+        evidence=tuple(evidence_of(trial, decided)),
+        runner_up=decided.runner_up,
+        confidence=decided.confidence,
+        next=next_steps(trial, decided),
+    )
 
 
 def evidence_of(trial: Trial, decided: Limited) -> list[str]:
