@@ -41,6 +41,11 @@ class Interrupted(DbdynoError):
     exit_status = 130
 
 
+def system_words(error: OSError) -> str:
+    """Return what the system calls an error, to stand within a sentence: `permission denied`."""
+    return (error.strerror or str(error)).lower()
+
+
 def did_you_mean(word: str, known: Iterable[str]) -> str:
     """Return the end of a sentence about an unknown word: `; did you mean 'x'?`, or a full stop if nothing is close."""
     close = difflib.get_close_matches(word, list(known), n=1)

@@ -7,7 +7,7 @@ import sys
 from functools import lru_cache
 from pathlib import Path
 
-from dbdyno.errors import UserError
+from dbdyno.errors import UserError, system_words
 from dbdyno.experiment.clients import C_LIBRARY, library_of
 from dbdyno.results.json_types import BuildStated
 from dbdyno.systems.builds.elf import machine
@@ -30,7 +30,7 @@ def c_library_build(client: str, path: Path) -> BuildStated:
     try:
         of, identity = machine(path), identify(path)
     except OSError as error:
-        raise UserError(f"client: {path}: {(error.strerror or str(error)).lower()}") from None
+        raise UserError(f"client: {path}: {system_words(error)}") from None
     if of is None:
         raise UserError(f"client: {path} is not a shared library")
     if of != (ours := machine(Path("/proc/self/exe"))):

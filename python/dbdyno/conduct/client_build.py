@@ -2,7 +2,7 @@
 
 from dbdyno.conduct.c_library import c_library_build
 from dbdyno.conduct.own_client import program_build
-from dbdyno.errors import BuildReplaced
+from dbdyno.errors import BuildReplaced, system_words
 from dbdyno.experiment.clients import c_library_of, program_of
 from dbdyno.results.json_types import BuildStated
 from dbdyno.systems.builds.identity import identify
@@ -22,7 +22,7 @@ def client_build(client: str) -> BuildStated | None:
     try:
         is_same = identify(path).sha256 == build["sha256"]
     except OSError as error:
-        raise BuildReplaced(f"{path} was removed ({(error.strerror or str(error)).lower()})") from None
+        raise BuildReplaced(f"{path} was removed ({system_words(error)})") from None
     if not is_same:
         raise BuildReplaced(f"{path} was replaced by another build")
     return build

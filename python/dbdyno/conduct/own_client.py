@@ -10,7 +10,7 @@ from pydantic import ConfigDict, Discriminator, TypeAdapter, ValidationError
 from pydantic_core import ErrorDetails
 
 from dbdyno.contract import CONTRACT, HelloRecord, Record
-from dbdyno.errors import RunFailed, UserError
+from dbdyno.errors import RunFailed, UserError, system_words
 from dbdyno.experiment.bounds import brief
 from dbdyno.results.foreign_content import WRONG
 from dbdyno.results.json_types import BuildStated
@@ -35,7 +35,7 @@ def program_build(path: Path) -> BuildStated:
         _refuse_what_cannot_run(path)
         identity = identify(path)
     except OSError as error:
-        raise UserError(f"client: {path}: {(error.strerror or str(error)).lower()}") from None
+        raise UserError(f"client: {path}: {system_words(error)}") from None
     return {
         "setting": PROGRAM,
         "path": str(path),

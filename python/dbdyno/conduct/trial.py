@@ -31,7 +31,14 @@ from dbdyno.experiment.system_spec import bare_name
 from dbdyno.experiment.think_time import ThinkTime
 from dbdyno.experiment.trials import Trial
 from dbdyno.results.facts import SystemFacts, TrialFacts
-from dbdyno.results.json_types import CountersStated, GroupStated, HostStated, PaceStated, RateStated, ServerStated
+from dbdyno.results.json_types import (
+    BuildStated,
+    GroupStated,
+    HostStated,
+    PaceStated,
+    RateStated,
+    ServerStated,
+)
 from dbdyno.results.read import read_trial
 from dbdyno.results.write import write_object, write_trial
 from dbdyno.stats.stability import Stability, stability
@@ -78,20 +85,18 @@ def _run_trial(context: Context, prepared: Prepared, trial: Trial, stall: StallP
     facts = _under(ceiling, replace(prepared.describe(context, trial), server_pids=prepared.system.server_pids()))
     logs = _log_sizes(prepared.folder)
     before, cpu_before_s = _counters(prepared.system), time.process_time()
-    counted: dict[str, CountersStated] = {name: {"before": before[name]} for name in before}
-    write_trial(folder, replace(facts, server_counters=counted))
+    write_trial(folder, replace(facts, server_counters={name: {"before": before[name]} for name in before}))
     observer = observer_of(context, prepared.system, folder)
     events = Events(context, prepared.system, folder)
     lag = ReplicaLag(context, prepared.system, folder, events.death)
     replaced = False
     try:
-        facts = replace(facts, client_build=client_build(trial.client))
-        context.earlier.refuse_other_client(trial.system.label, facts.client_build)
+        facts = replace(facts, client_build=_build_of(context, trial))
         with events, lag:
             summary, hosts = _execute(context, plan, secrets, folder, (events, lag), observer, stall)
         servers = take_library(prepared.system, summary, prepared.folder)
-        facts = replace(facts, hosts=hosts, servers=facts.servers if servers is None else servers)
-        facts = replace(facts, client_build=with_version(facts.client_build, summary.hello))
+        build = with_version(facts.client_build, summary.hello)
+        facts = replace(facts, client_build=build, hosts=hosts, servers=facts.servers if servers is None else servers)
         context.earlier.refuse_other_servers(trial.system.label, facts.servers)
         state, reason = judge(summary, folder, prepared.system.death(), context.interrupts.requested)
         reason = with_setting(reason, facts)
@@ -114,18 +119,14 @@ def _run_trial(context: Context, prepared: Prepared, trial: Trial, stall: StallP
         profiled=stall.marks() if stall else None,
     )
     facts = end_observing(context, observer, folder, facts)
-    if summary.seconds:
-        facts = _under(_ceiling(context, trial, plan, summary.transactions / summary.seconds), facts)
     _copy_logs(prepared.folder, logs, folder)
-    write_trial(folder, facts)
-    judge_trial(folder)
+    facts = _conclude(context, trial, plan, folder, summary, facts)
     if stall:
         stall.write(folder / "profile")
     elif context.experiment.profile and state == "complete":
         profile(context, plan, secrets, prepared.system, folder / "profile")
-    completed, seconds, even = _measured(summary, folder, facts)
     replaced = replaced or prepared.system.replaced() is not None
-    outcome = Outcome(trial, state, reason, completed, seconds, summary.errors, even, _stalls(folder), replaced)
+    outcome = _outcome(trial, summary, folder, facts, replaced)
     context.listener.trial_ended(outcome)
     if context.experiment.confirm_limit and state == "complete" and trial.step is None:
         confirm_limit(context, prepared.system, plan, secrets, folder)
@@ -167,6 +168,31 @@ def take_library(system: System, summary: Summary, folder: Path) -> list[ServerS
     system.opened(summary.library)
     write_object(folder / "settings.json", system.all_settings())
     return [{**server, "started_with": None} for server in system.servers()]
+
+
+def _build_of(context: Context, trial: Trial) -> BuildStated | None:
+    """Return the build of the file that a trial's client names; raises as `client_build`, and if a run had another."""
+    build = client_build(trial.client)
+    context.earlier.refuse_other_client(trial.system.label, build)
+    return build
+
+
+def _conclude(
+    context: Context, trial: Trial, plan: Plan, folder: Path, summary: Summary, facts: TrialFacts
+) -> TrialFacts:
+    """Write down and judge a trial that has ended, with the ceiling at the rate that it reached."""
+    if summary.seconds:
+        facts = _under(_ceiling(context, trial, plan, summary.transactions / summary.seconds), facts)
+    write_trial(folder, facts)
+    judge_trial(folder)
+    return facts
+
+
+def _outcome(trial: Trial, summary: Summary, folder: Path, facts: TrialFacts, replaced: bool) -> Outcome:
+    """Return the outcome of a trial as its folder and the load client's summary have it."""
+    completed, seconds, even = _measured(summary, folder, facts)
+    state, errors = str(facts.state), summary.errors
+    return Outcome(trial, state, facts.reason, completed, seconds, errors, even, _stalls(folder), replaced)
 
 
 def _measured(summary: Summary, folder: Path, facts: TrialFacts) -> tuple[int, float, Stability]:

@@ -9,7 +9,7 @@ from functools import cached_property
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from dbdyno.errors import BuildReplaced, UserError
+from dbdyno.errors import BuildReplaced, UserError, system_words
 from dbdyno.systems.builds.elf import machine
 from dbdyno.systems.builds.identity import Identity, identify
 from dbdyno.systems.builds.layout import Layout
@@ -88,7 +88,7 @@ class Build:
         try:
             is_same = identify(self.server) == self.identity
         except OSError as error:
-            return f"{self.server} was removed ({(error.strerror or str(error)).lower()})"
+            return f"{self.server} was removed ({system_words(error)})"
         return None if is_same else f"{self.server} was replaced by another build"
 
 
@@ -103,7 +103,7 @@ def find_build(label: str, layout: Layout, given: str) -> Build:
         said = _ask(label, layout, folder, server) if layout.ask else server.name
         identity = identify(server)
     except OSError as error:
-        raise UserError(f"{label}: {error.filename or path}: {(error.strerror or str(error)).lower()}") from None
+        raise UserError(f"{label}: {error.filename or path}: {system_words(error)}") from None
     if (match := layout.says.search(said)) is None:
         words = " ".join(said.split())[:_SHOWN_CHARACTERS] or "nothing"
         raise UserError(f"{label}: {server} is not {layout.server}: it gives '{words}' as its version")

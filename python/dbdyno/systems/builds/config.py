@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from dbdyno.errors import UserError
+from dbdyno.errors import UserError, system_words
 from dbdyno.experiment.bounds import read_bounded
 from dbdyno.experiment.system_spec import checked_setting
 from dbdyno.later import LaterModule
@@ -56,7 +56,7 @@ def read_config(label: str, given: str, read: Reader, reserved: Collection[str])
             key, value = checked_setting(key, value)  # noqa: PLW2901
             settings[key] = value
     except OSError as error:
-        raise UserError(f"{label}: config = '{path}': {(error.strerror or str(error)).lower()}") from None
+        raise UserError(f"{label}: config = '{path}': {system_words(error)}") from None
     except UnicodeDecodeError:
         raise UserError(f"{label}: config = '{path}' is not UTF-8 text") from None
     except ValueError as error:
