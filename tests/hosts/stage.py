@@ -118,12 +118,19 @@ class Stage:
         every = [first, *first.children(recursive=True)]
         return [process for process in every if {"worker", "--role"} <= set(_command(process.pid))][-1]
 
+    def servers_on(self, name: str) -> list[psutil.Process]:
+        """Return the servers of MariaDB that run on a host."""
+        return [psutil.Process(pid) for pid in self._pids_on(name) if "mariadbd" in "".join(_command(pid)[:1])]
+
+    def _pids_on(self, name: str) -> list[int]:
+        listed = subprocess.run(
+            ["ip", "netns", "pids", self.hosts.space(name)], check=True, capture_output=True, text=True
+        )
+        return [int(pid) for pid in listed.stdout.split()]
+
     def commands_on(self, name: str) -> list[str]:
         """Return the command of each process on a host."""
-        pids = subprocess.run(
-            ["ip", "netns", "pids", self.hosts.space(name)], check=True, capture_output=True, text=True
-        ).stdout.split()
-        return list(filter(None, (" ".join(_command(int(pid))) for pid in pids)))
+        return list(filter(None, (" ".join(_command(pid)) for pid in self._pids_on(name))))
 
     def running_on(self, name: str) -> list[str]:
         """Return what runs on a host beside its worker and agent: load clients, keepers, guards and servers."""
