@@ -186,6 +186,8 @@ SILENT = "try:\n    f()\nexcept OSError:\n    pass\n"
 BAD = (
     Bad(banned_lines, "python/dbdyno/a.py", "x" * 161, ":1: at most 160"),
     Bad(banned_lines, "a.md", "a\tb", ":1: indent"),
+    Bad(banned_lines, "tests/a.py", "monkeypatch.setattr(a.ti" + "me, 'sleep', b)", ":1: give the module a clock"),
+    Bad(banned_lines, "tests/a.py", "m.setattr('dbdyno.a.ti".replace("'", '"') + 'me.sleep", b)', ":1: give the"),
     Bad(banned_lines, "a.md", "a \nb", ":1: no trailing"),
     Bad(banned_lines, "crates/a.rs", "// TO" + "DO: later", ":1: finish it"),
     Bad(banned_lines, "crates/a.rs", "//! A.\n    /// What it is.\n", ":2: begin with the subject"),

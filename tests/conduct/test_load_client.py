@@ -7,6 +7,7 @@ import signal
 import sys
 from dataclasses import replace
 from pathlib import Path
+from types import SimpleNamespace
 
 import pytest
 
@@ -76,7 +77,7 @@ def test_a_kill_leaves_what_was_recorded_and_is_told(run, tmp_path):
 )
 def test_only_a_killed_client_is_followed_by_a_pause(run, monkeypatch, behaviour, pauses_s):
     slept_s = []
-    monkeypatch.setattr(load_client.time, "sleep", slept_s.append)
+    monkeypatch.setattr(load_client, "time", SimpleNamespace(sleep=slept_s.append))
     run(**behaviour)
     assert [seconds for seconds in slept_s if seconds == SETTLE_S] == pauses_s
 

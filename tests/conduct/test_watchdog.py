@@ -5,6 +5,7 @@ import os
 import signal
 import subprocess
 import time
+from types import SimpleNamespace
 
 import pytest
 
@@ -100,7 +101,7 @@ def test_a_load_client_that_does_not_end_is_given_up(fake_load, fake_system, tmp
 def clock(monkeypatch):
     """A clock that a test moves, in seconds."""
     now = [1000.0]
-    monkeypatch.setattr(watchdog.time, "monotonic", lambda: now[0])
+    monkeypatch.setattr(watchdog, "time", SimpleNamespace(monotonic=lambda: now[0]))
     return now
 
 

@@ -1,5 +1,7 @@
 """The busiest thread of each name is recorded, and what all of them used together."""
 
+from types import SimpleNamespace
+
 import pytest
 
 from dbdyno.observe import busiest
@@ -9,7 +11,7 @@ from dbdyno.observe.busiest import BusiestThreads, name_of, name_of_title
 @pytest.fixture
 def clock(monkeypatch):
     now = [0.0]
-    monkeypatch.setattr(busiest.time, "monotonic", lambda: now[0])
+    monkeypatch.setattr(busiest, "time", SimpleNamespace(monotonic=lambda: now[0]))
     return now
 
 

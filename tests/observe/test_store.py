@@ -3,6 +3,7 @@
 import threading
 import time
 from functools import partial
+from types import SimpleNamespace
 
 import pytest
 
@@ -107,8 +108,7 @@ def test_what_counters_tell_of_single_locks_is_not_asked_for(watch):
 def clock(monkeypatch):
     """A clock that stands still until a test sets it; nothing is computed meanwhile."""
     now_s = [100.0]
-    monkeypatch.setattr(store.time, "monotonic", lambda: now_s[0])
-    monkeypatch.setattr(store.time, "thread_time", lambda: 0.0)
+    monkeypatch.setattr(store, "time", SimpleNamespace(monotonic=lambda: now_s[0], thread_time=lambda: 0.0))
 
     def go_on(seconds):
         now_s[0] += seconds

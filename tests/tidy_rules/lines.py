@@ -37,6 +37,11 @@ BANNED = (
         (*TEXT, "**/*.j2"),
         "use the field's word: observed, detected, requested, reported, stalled",
     ),
+    Banned(
+        r"setattr\((?:(?:[\w.]+\.)?time, |\"[\w.]*\btime\.)",
+        ("tests/**/*.py",),
+        "give the module a clock of its own: other threads, such as those of servers, read the one of `time`",
+    ),
     Banned(r"\b(?:TO[D]O|FIX[M]E|XX[X]|HAC[K])\b", TEXT, "finish it, or open an issue"),
     Banned(r"(?:/ro[o]t|/wor[k]|/hom[e]|/User[s]|/tmp/ven[v])/", TEXT, "no path of one machine"),
     Banned(
