@@ -21,6 +21,8 @@ from dbdyno.systems.packages.catalogue import PACKAGES
 INTRODUCTION = """
 This page lists what each system declares. [Systems](../systems.md) has a page for each of them.
 """
+TAKES_A_REPLICA = ("kill-replica",)
+"""Values of options that are for arrangements with replicas alone: the pages of the workloads say so."""
 PARTIAL = """
 A workload in brackets runs with these options alone. dbdyno refuses all others before anything starts.
 """
@@ -197,7 +199,8 @@ def _said(workload: Workload, system: System) -> str:
 def _tried(workload: Workload, option: str) -> list[str]:
     """Return the values of an option that are tried: all, but of a range only the ends."""
     values = workload.options[option]
-    return [str(value) for value in ((values[0], values[-1]) if isinstance(values, range) else values)]
+    tried = map(str, (values[0], values[-1]) if isinstance(values, range) else values)
+    return [value for value in tried if value not in TAKES_A_REPLICA]
 
 
 def _is_conducted(workload: Workload, system: System) -> bool:

@@ -243,7 +243,7 @@ WORKLOADS = {
             "durability",
             "store pairs of rows until the store is killed; then read back the acknowledged ones",
             (GET, UPDATE),
-            {"crash": ("kill", "power-cut")},
+            {"crash": ("kill", "power-cut", "kill-replica")},
             Kind.CRASH,
             conducted=("crash",),
             row_bytes=216,

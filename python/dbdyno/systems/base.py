@@ -13,6 +13,7 @@ from itertools import chain
 from pathlib import Path
 from typing import TYPE_CHECKING, ClassVar
 
+from dbdyno.errors import UserError
 from dbdyno.experiment.system_spec import SystemSpec
 from dbdyno.systems.actions import Actions
 from dbdyno.systems.analyst import Analyst
@@ -247,6 +248,16 @@ class System(ABC):
         None if there is no such command, or it did not help; nothing else has changed then.
         """
         return None
+
+    def replica_to_kill(self) -> System:
+        """Return a replica that can be killed, and started again, while the clients of the others go on.
+
+        Raises UserError if it has none.
+        """
+        raise UserError(
+            f"{self.spec.label}: it has no replica to kill: give replicated(mariadb*2), replicated(postgresql*2) or "
+            "galera?write=one"
+        )
 
     def witnesses(self) -> list[Witness]:
         """Return what should hold the same rows as it, by the settings in force; asked for before it is killed."""

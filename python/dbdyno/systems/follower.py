@@ -2,13 +2,18 @@
 
 from __future__ import annotations
 
+import time
 from abc import ABC, abstractmethod
 from collections.abc import Iterator
 from contextlib import ExitStack, contextmanager
 from typing import TYPE_CHECKING, Any, NamedTuple
 
+from dbdyno.errors import RunFailed
+
 if TYPE_CHECKING:
     from dbdyno.systems.running.endpoint import Endpoint
+
+POLL_S = 0.1
 
 
 class Questions(NamedTuple):
@@ -52,6 +57,16 @@ class Follower(ABC):
     def has(self, position: str) -> bool:
         """Return whether the replica has applied all up to a position."""
         return bool(self._answer(self._connections[1], self._questions.applied.format(position)))
+
+    def catch_up(self, patience_s: float) -> None:
+        """Wait until the replica has applied what the primary has committed by now; raises RunFailed if it does not."""
+        deadline = time.monotonic() + patience_s
+        with self.connected():
+            position = self.position()
+            while not self.has(position):
+                if time.monotonic() > deadline:
+                    raise RunFailed(f"{self.name} did not catch up within {patience_s:.0f} s")
+                time.sleep(POLL_S)
 
     @abstractmethod
     @contextmanager

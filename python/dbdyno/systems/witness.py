@@ -13,6 +13,8 @@ if TYPE_CHECKING:
 else:
     np = LaterModule("numpy")
 
+CATCH_UP_S = 60.0
+"""A replica that has not applied by then what the primary had committed does not catch up."""
 ABSENT = -1
 """In the place of a version: there is no such row."""
 Versions: TypeAlias = "Mapping[str, NDArray[np.int64]]"

@@ -51,6 +51,43 @@ def test_a_killed_server_has_what_it_flushed_and_may_lack_what_it_did_not(tmp_pa
     assert "kept its promise (D2): none of" in " ".join(console.export_text().split())
 
 
+# Nodes of Galera take ten seconds each to join.
+@pytest.mark.timeout(600)
+@pytest.mark.parametrize(
+    "system",
+    [
+        "replicated(mariadb*2)",
+        "replicated(postgresql*2)",
+        pytest.param("galera?nodes=3&write=one", marks=pytest.mark.systems),
+    ],
+)
+def test_a_killed_replica_has_the_rows_of_the_others_once_it_is_back(system, tmp_path):
+    need(system)
+    # A group of Galera waits for five seconds before it goes on without a node.
+    seconds = 8 if system.startswith("galera") else 2
+    end, ((_, crash),), _ = run(tmp_path, system, options={"crash": "kill-replica"}, seconds=seconds)
+    assert (end.state, end.reason) == ("complete", None)
+    assert_whole(crash)
+    assert (crash["kind"], crash["ready_s"] > 0) == ("kill-replica", True)
+    assert {held["verdict"] for held in crash["agreement"]} == {"kept"}
+    others = [held for held in crash["agreement"] if held["name"] != "binary log"]
+    assert others and all(held["promised"] and held["alone_missing"] is None for held in others)
+
+
+@pytest.mark.parametrize(
+    ("system", "why"),
+    [
+        ("mariadb", r"mariadb: it has no replica to kill: give replicated\(mariadb\*2\)"),
+        ("mysql://u@127.0.0.1/d", "it has no replica to kill"),
+        ("galera?nodes=2&write=one", "a node is killed beside two others"),
+        ("galera?nodes=3", r"clients use the first: give galera\?nodes=3&write=one"),
+    ],
+)
+def test_a_replica_that_cannot_be_killed_is_refused(system, why):
+    with pytest.raises(UserError, match=why):
+        resolve(experiment(**KEYS | {"system": system, "options": {"crash": "kill-replica"}}).experiment)
+
+
 def test_a_server_without_transactions_keeps_its_log_or_nothing(tmp_path):
     need("redis", "memcached")
     end, ((_, logged), (_, bare), (_, cache)), _ = run(

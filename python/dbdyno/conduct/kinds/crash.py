@@ -12,7 +12,7 @@ from collections.abc import Iterator
 from contextlib import contextmanager, suppress
 from dataclasses import replace
 from pathlib import Path
-from threading import Timer
+from threading import Event, Timer
 
 from dbdyno.conduct.agreement import agreement_of, hold_against, read_alone
 from dbdyno.conduct.context import Context
@@ -35,13 +35,15 @@ from dbdyno.systems import SYSTEMS
 from dbdyno.systems.base import System
 from dbdyno.systems.running import volume
 from dbdyno.systems.running.volume import Volume
-from dbdyno.systems.witness import Witness
+from dbdyno.systems.witness import Promise, Witness
 
 PATIENCE_S = 60
 """The load goes on for so long if nobody ends it: it is ended when the store is killed."""
-KILL, POWER_CUT = WORKLOADS["durability"].options["crash"]
+KILL, POWER_CUT, KILL_REPLICA = WORKLOADS["durability"].options["crash"]
 LEDGER = "acknowledged.bin"
 TABLES = ("dbdyno_debit", "dbdyno_credit")
+FROM_THE_OTHERS = Promise(True, "the others, which were not killed and send what it lacks")
+"""The promise of a replica that was killed while its primary went on."""
 
 
 class CrashKind(WorkloadKind):
@@ -64,7 +66,9 @@ class CrashKind(WorkloadKind):
 
     def refuse_system(self, workload: WorkloadSpec, system: System) -> None:
         """Raise UserError if a store is to be killed that dbdyno cannot start again."""
-        if system.spec.attached or not system.can_crash:
+        if crash_of(workload) == KILL_REPLICA:
+            system.replica_to_kill()
+        elif system.spec.attached or not system.can_crash:
             able = ", ".join(name for name, other in SYSTEMS.items() if other.can_crash)
             raise UserError(
                 f"{system.spec.label}: '{workload}' kills its store and starts it again: give one of {able}"
@@ -79,18 +83,19 @@ class CrashKind(WorkloadKind):
 
 
 def crash_of(workload: WorkloadSpec) -> str:
-    """Return which crash it is, `kill` or `power-cut`."""
+    """Return which crash it is: `kill`, `power-cut`, or `kill-replica`."""
     return workload.option("crash")
 
 
 class Crash:
-    """Kills the store some time after its load's first second, and then ends the load client, as its Watcher.
+    """Kills a system some time after its load's first second, and then ends the load client, as its Watcher.
 
-    after_s: seconds. at_unix_s: when it was killed, None before.
+    after_s: seconds. goes_on_s: for how long the load goes on without it. at_unix_s: when it was killed, None before.
     """
 
-    def __init__(self, system: System, volume: Volume | None, after_s: float) -> None:
+    def __init__(self, system: System, volume: Volume | None, after_s: float, goes_on_s: float = 0.0) -> None:
         self._system, self._volume, self._client_pid = system, volume, 0
+        self._goes_on_s, self._load_ended = goes_on_s, Event()
         self._timer = Timer(after_s, self._strike)
         self._problem: RunFailed | None = None
         self.at_unix_s: float | None = None
@@ -101,6 +106,7 @@ class Crash:
         del client_forks
         self._client_pid = client_pid
         yield
+        self._load_ended.set()
         self._timer.cancel()
         if self._timer.is_alive():
             self._timer.join()
@@ -122,6 +128,7 @@ class Crash:
                 self._volume.cut()
         except OSError as error:
             self._problem = RunFailed(f"{self._system.spec.label} could not be killed: {error}")
+        self._load_ended.wait(self._goes_on_s)
         with suppress(ProcessLookupError):
             os.kill(self._client_pid, signal.SIGINT)
 
@@ -137,10 +144,11 @@ def run_crash(context: Context, prepared: Prepared, trial: Trial) -> Outcome:
     write_trial(folder, facts)
     summary = Summary()
     try:
-        witnesses = prepared.system.witnesses()
+        witnesses = _witnesses(prepared.system, crash_of(trial.workload))
         at_unix_s, summary = _load_until_crash(context, prepared, trial, folder)
         tables = dict.fromkeys(TABLES, context.experiment.rows)
-        alone = read_alone(witnesses, tables, folder / LEDGER)
+        store_is_down = crash_of(trial.workload) != KILL_REPLICA
+        alone = read_alone(witnesses, tables, folder / LEDGER) if store_is_down else {}
         read_back = _recover(context, prepared, trial, folder)
         agreement = _agreement(prepared.system, witnesses, tables, alone)
         verdict, sentence, reason = _judge(facts.promised.level, _writes(prepared.system), read_back, agreement)
@@ -163,6 +171,20 @@ def run_crash(context: Context, prepared: Prepared, trial: Trial) -> Outcome:
     outcome = Outcome(trial, state, reason, summary.transactions, summary.seconds, {})
     context.listener.trial_ended(outcome)
     return outcome
+
+
+def _witnesses(system: System, crash: str) -> list[Witness]:
+    """Return what should hold the same rows as the store after a crash."""
+    witnesses = system.witnesses()
+    if crash == KILL_REPLICA:
+        for witness in witnesses:
+            witness.promise = FROM_THE_OTHERS
+    return witnesses
+
+
+def _killed(system: System, workload: WorkloadSpec) -> System:
+    """Return what is killed of a system, and started again."""
+    return system.replica_to_kill() if crash_of(workload) == KILL_REPLICA else system
 
 
 def _agreement(
@@ -191,7 +213,9 @@ def _load_until_crash(context: Context, prepared: Prepared, trial: Trial, folder
         volume.sync()
     # The same moments for every system, others in every repetition; never before half of the time.
     share = random.Random(f"{experiment.seed} {trial.repeat} {trial.clients}").uniform(0.5, 1.0)
-    crash = Crash(system, volume, experiment.warmup_seconds + share * experiment.seconds)
+    killed = _killed(system, trial.workload)
+    goes_on_s = 0.0 if killed is system else (1 - share) * experiment.seconds
+    crash = Crash(killed, volume, experiment.warmup_seconds + share * experiment.seconds, goes_on_s)
 
     def record_came(record: Record) -> None:
         crash.record_came(record)
@@ -239,7 +263,7 @@ def _recover(context: Context, prepared: Prepared, trial: Trial, folder: Path) -
     if prepared.volume:
         prepared.volume.restore()
     began = time.time()
-    repaired = _start_again(system)
+    repaired = _start_again(_killed(system, trial.workload))
     ready_s = None if system.embedded else time.time() - began
     reading, secrets, read_back = folder / "read-back", list[str](), list[ReadBackRecord]()
     reading.mkdir()

@@ -5,7 +5,7 @@ Every node holds all rows, and each can be written to.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING
 from dbdyno.errors import UserError
 from dbdyno.experiment.system_spec import SystemSpec
 from dbdyno.systems.arrangements.cluster import Cluster
-from dbdyno.systems.base import Durability, Launch, numbers_of
+from dbdyno.systems.base import Durability, Launch, System, numbers_of
 from dbdyno.systems.follower import Follower
 from dbdyno.systems.mysql.follower import GALERA, MySQLFollower
 from dbdyno.systems.mysql.mariadb import MariaDB
@@ -22,6 +22,7 @@ from dbdyno.systems.probe import Names, Probe
 from dbdyno.systems.running.password import random_password
 from dbdyno.systems.running.ports import free_port
 from dbdyno.systems.running.process import find_program
+from dbdyno.systems.witness import CATCH_UP_S, Promise, Versions, Witness
 
 if TYPE_CHECKING:
     from dbdyno.results.json_types import ServerStated
@@ -32,7 +33,7 @@ PROVIDERS = tuple(
 )
 PROGRAMS = {"mariadbd": "mariadb-server", "wsrep_sst_rsync": "mariadb-server", "rsync": "rsync", "lsof": "lsof"}
 """Programs that a node needs, each with its Debian package; rsync copies all data to a new node."""
-MOST_NODES = 9
+LEAST_WITH_MAJORITY, MOST_NODES = 3, 9
 STATUS: Names = {
     "wsrep_local_commits": "galera_commits_total",
     "wsrep_local_cert_failures": "galera_certification_failures_total",
@@ -138,6 +139,27 @@ class Node(MariaDB):
         return [MySQLProbe(self.server_name, self.endpoint, STATUS)]
 
 
+class NodeWitness:
+    """Another node of the group: it has all rows once it has applied what the first one had committed."""
+
+    unable: str | None = None
+    outlives = False
+    promise = Promise(True, "each node of a group applies every commit")
+
+    def __init__(self, node: Node, follower: Follower) -> None:
+        self.name = f"node {node.server_name}"
+        self._node, self._follower = node, follower
+
+    def alone(self, tables: Mapping[str, int]) -> Versions:
+        """Return what it has."""
+        return self._node.versions(tables)
+
+    def versions(self, tables: Mapping[str, int]) -> tuple[Versions, str | None]:
+        """Return what it has once it has caught up; raises RunFailed if it does not."""
+        self._follower.catch_up(CATCH_UP_S)
+        return self._node.versions(tables), None
+
+
 class Galera(Cluster):
     """A private cluster. Settings: `nodes`, `write` (to `all` nodes or to `one`), and any server variable."""
 
@@ -180,6 +202,24 @@ class Galera(Cluster):
     def followers(self) -> list[Follower]:
         first, *others = self._members
         return [MySQLFollower(node.server_name, first.endpoint, node.endpoint, GALERA) for node in others]
+
+    def replica_to_kill(self) -> System:
+        # Two nodes of two are no majority without each other, and clients of a killed node have none.
+        if len(self._members) < LEAST_WITH_MAJORITY or self.own_nodes > 1:
+            raise UserError(
+                f"{self.spec.label}: a node is killed beside two others, and clients use the first: give "
+                "galera?nodes=3&write=one"
+            )
+        return self._members[1]
+
+    def versions(self, tables: Mapping[str, int]) -> Versions:
+        return self._members[0].versions(tables)
+
+    def witnesses(self) -> list[Witness]:
+        first, *others = self._members
+        return [
+            NodeWitness(node, MySQLFollower(node.server_name, first.endpoint, node.endpoint, GALERA)) for node in others
+        ]
 
     def durability(self) -> Durability:
         least = super().durability()

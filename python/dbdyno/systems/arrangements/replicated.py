@@ -72,6 +72,9 @@ class Replicated(Cluster):
     def start_again(self) -> None:
         self.primary.start_again()
 
+    def replica_to_kill(self) -> System:
+        return self.replicas[0]
+
     def durability(self) -> Durability:
         durability = self.primary.durability()
         return replace(durability, reason=f"{durability.reason}, of the primary")

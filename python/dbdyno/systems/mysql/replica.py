@@ -12,14 +12,13 @@ from dbdyno.later import LaterModule
 from dbdyno.systems.answers import Answer
 from dbdyno.systems.mysql.client import ask, row_versions
 from dbdyno.systems.running.endpoint import Endpoint
-from dbdyno.systems.witness import Promise, Versions
+from dbdyno.systems.witness import CATCH_UP_S, Promise, Versions
 
 if TYPE_CHECKING:
     import pymysql
 else:
     pymysql = LaterModule("pymysql")
 
-CATCH_UP_S = 60.0
 _POLL_S = 0.1
 _ALL_APPLIED = "has read all relay log"
 """In a replica's `Slave_SQL_Running_State`, in every version."""

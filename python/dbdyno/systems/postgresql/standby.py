@@ -17,7 +17,7 @@ from dbdyno.systems.postgresql.postgresql import PostgreSQL
 from dbdyno.systems.postgresql.probe import connect
 from dbdyno.systems.running.endpoint import Endpoint
 from dbdyno.systems.running.process import PrivateDirectory, run_to_end
-from dbdyno.systems.witness import Promise, Versions, nothing_of
+from dbdyno.systems.witness import CATCH_UP_S, Promise, Versions, nothing_of
 
 if TYPE_CHECKING:
     import psycopg
@@ -25,7 +25,6 @@ else:
     psycopg = LaterModule("psycopg")
 
 TOOL = "pg_basebackup"
-CATCH_UP_S = 60.0
 _POLL_S, _STILL_S = 0.1, 2.0
 """How often it is looked at, and how long nothing more was replayed if what it received ends within a record."""
 _RETRIES: Mapping[str, str] = {"wal_retrieve_retry_interval": "1s"}
@@ -94,13 +93,8 @@ class StandbyWitness:
             return row_versions(self._standby, tables)
 
     def versions(self, tables: Mapping[str, int]) -> tuple[Versions, str | None]:
-        deadline = time.monotonic() + CATCH_UP_S
-        with self._asking(), self._follower.connected():
-            position = self._follower.position()
-            while not self._follower.has(position):
-                if time.monotonic() > deadline:
-                    raise RunFailed(f"{self.name} did not catch up within {CATCH_UP_S:.0f} s")
-                time.sleep(_POLL_S)
+        self._follower.catch_up(CATCH_UP_S)
+        with self._asking():
             return row_versions(self._standby, tables), None
 
     @contextmanager
