@@ -230,7 +230,8 @@ def _check_ports(spec: SystemSpec, clients: int) -> None:
 def try_out(experiment: Experiment, resolved: Resolved, guard: Guard) -> None:
     """Start and stop every configuration that could be mistyped, so that it is known now and not after an hour.
 
-    Raises UserError, quoting the server, for a setting it does not take or a URL at which nobody answers.
+    Raises UserError, quoting the server, for a setting it does not take or a URL at which nobody answers, and if the
+    server's version cannot do what a workload needs.
     """
     for spec in resolved.systems:
         own = experiment.of(spec)
@@ -242,5 +243,8 @@ def try_out(experiment: Experiment, resolved: Resolved, guard: Guard) -> None:
                 timeout_s = own.operation_timeout_seconds
                 launch_with = (max(own.clients), own.rows, None, own.memory_limit_bytes)
                 system.start(Launch(guard, logs, *launch_with, answer_timeout_s=timeout_s, data_dir=own.data_directory))
+                # A server that is attached to says only now which version it is.
+                for workload in own.workload:
+                    _check_operations(workload, system)
             finally:
                 system.stop()

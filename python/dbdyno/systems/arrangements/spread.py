@@ -7,7 +7,7 @@ from dbdyno.errors import UserError
 from dbdyno.experiment.system_spec import SystemSpec
 from dbdyno.systems.arrangements.cluster import Cluster
 from dbdyno.systems.base import System
-from dbdyno.systems.mysql.mariadb import AttachedMySQL
+from dbdyno.systems.mysql.attachment import AttachedMySQL
 from dbdyno.systems.postgresql.postgresql import AttachedPostgreSQL
 
 

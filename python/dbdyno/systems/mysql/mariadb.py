@@ -1,4 +1,4 @@
-"""MariaDB, started privately with any engine and any setting; and any server of the MySQL protocol, by URL."""
+"""MariaDB, started privately with any engine and any setting; and what all servers of the MySQL protocol share."""
 
 from __future__ import annotations
 
@@ -8,7 +8,6 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, ClassVar
 
 from dbdyno.errors import UserError
-from dbdyno.experiment.password import VARIABLE as PASSWORD_VARIABLE
 from dbdyno.experiment.system_spec import SystemSpec
 from dbdyno.experiment.workloads import ANALYSE, COPY, GET_MANY, OPERATIONS, READ_ONLY, SYSBENCH, TRANSACTION
 from dbdyno.later import LaterModule
@@ -27,20 +26,15 @@ from dbdyno.systems.mysql.errands import ACTIONS, MySQLStatement, RebuildLargest
 from dbdyno.systems.mysql.live import OF_MARIADB, LiveServer
 from dbdyno.systems.mysql.probe import QUERY_CACHE, MySQLProbe
 from dbdyno.systems.mysql.settings import RESERVED, refuse_reserved, wanted_variables
-from dbdyno.systems.mysql.tidb_settings import ACTIVE, OWN, is_tidb, refuse_what_it_lacks
-from dbdyno.systems.mysql.tidb_settings import VARIABLES as TIDB_VARIABLES
 from dbdyno.systems.probe import Probe
 from dbdyno.systems.running.endpoint import (
     CONNECT_TIMEOUT_S,
     Endpoint,
-    Unreached,
-    endpoint_of,
-    refuse_server_settings,
 )
 from dbdyno.systems.running.password import random_password
 from dbdyno.systems.running.process import PrivateDirectory, ServerProcess, find_program, run_to_end
 from dbdyno.systems.running.server import private_file
-from dbdyno.systems.running.tls import ATTACHED_SETTINGS, attached_tls, hint, make_certificate
+from dbdyno.systems.running.tls import make_certificate
 from dbdyno.systems.settings import PRIVATE, check, without_secrets
 from dbdyno.systems.space import Storage
 from dbdyno.systems.witness import Versions, Witness
@@ -124,8 +118,8 @@ GRANT ALL PRIVILEGES ON *.* TO 'dbdyno'@'{host}';
 """Without a password, any user of the host could read and write files as the server's user while it runs."""
 
 
-_NO_PASSWORD_ASKED = 1698
-"""ER_ACCESS_DENIED_NO_PASSWORD_ERROR, which PyMySQL has no name for."""
+SINCE_5_6 = {READ_ONLY: "MySQL has START TRANSACTION READ ONLY since 5.6"}
+"""Why an old version lacks an operation."""
 
 
 class MySQLServer(LiveServer):
@@ -173,6 +167,11 @@ class MySQLServer(LiveServer):
     @classmethod
     def libraries_for(cls, settings: Mapping[str, str]) -> tuple[str, ...]:
         return () if {"access", "protocol", "tls"} & settings.keys() else cls.libraries
+
+    def leave_out_what_came_after(self, release: tuple[int, ...]) -> None:
+        """Give up the operations that a release does not have; an unknown one is empty, and has all."""
+        if () < release < (5, 6):
+            self.operations = self.operations - {READ_ONLY}
 
     def _check_engine(self) -> None:
         if self.engine is None:
@@ -432,68 +431,3 @@ class MariaDB(MySQLServer):
         if given := self.server_settings:
             variables = self._variables()
             check(self.spec.label, wanted_variables(self.spec.label, given, variables), variables)
-
-
-class AttachedMySQL(MySQLServer):
-    """Somebody else's server of the MySQL protocol: `mysql://user:password@host:port/database`."""
-
-    name = "mysql"
-    schemes = ("mysql",)
-    what = "any server of the MySQL protocol: mysql://user@host:3306/database"
-    own_settings: ClassVar[tuple[str, ...]] = ("engine", "access", "protocol", *ATTACHED_SETTINGS)
-
-    def __init__(self, spec: SystemSpec) -> None:
-        super().__init__(spec)
-        refuse_server_settings(spec, (*self.own_settings, "socket"))
-        self.endpoint = replace(endpoint_of(spec.url, 3306), tls=attached_tls(spec))
-        self._is_tidb = False
-        if not self.endpoint.database:
-            raise UserError(f"{spec.label}: name the database to make dbdyno's tables in, mysql://…/database")
-
-    def attach(self) -> None:
-        try:
-            ((version,),) = self._query("SELECT VERSION()")
-            if is_tidb(version):
-                self._attach_to_tidb()
-            self._check_engine()
-        except (pymysql.MySQLError, RuntimeError) as error:
-            if why := _explain(error):
-                raise UserError(f"{self.spec.label}: {why}") from None
-            raise Unreached(error) from None
-
-    def _attach_to_tidb(self) -> None:
-        """Ask from now on for what does something there; raises UserError for a setting that does not."""
-        refuse_what_it_lacks(self.spec)
-        self.shown_variables, self.variables_query = TIDB_VARIABLES, ACTIVE
-        self._is_tidb = True
-        try:
-            self._query(ACTIVE)
-        except pymysql.MySQLError:
-            self.variables_query = OWN
-
-    def probes(self) -> list[Probe]:
-        # Its SHOW STATUS counts nothing, and in its list of connections one sleeps that the Go runtime has yet to run.
-        return [] if self._is_tidb else super().probes()
-
-
-def _explain(error: Exception) -> str | None:
-    """Return what a server means that lets nobody in, or None if nothing spoke its protocol to the end.
-
-    `error.args` of pymysql are its number and its message.
-    """
-    number, message = (*error.args, "", "")[:2] if isinstance(error, pymysql.MySQLError) else (None, str(error))
-    if number == ER.ACCESS_DENIED_ERROR:
-        # To a user who must have TLS, MariaDB says no more than this.
-        return (
-            f"{message}; check the user and the password in the URL or in {PASSWORD_VARIABLE}, and whether the server "
-            "wants TLS (tls=required)"
-        )
-    if number == _NO_PASSWORD_ASKED:
-        return (
-            f"{message}; an account with unix_socket or auth_socket admits only the host's user of that name: "
-            "run dbdyno as that user, or name an account with a password"
-        )
-    if todo := hint(str(message)):
-        return f"{message}; {todo}"
-    is_from_server = isinstance(number, int) and 0 < number < CR.CR_ERROR_FIRST
-    return str(message) if is_from_server or number == CR.CR_AUTH_PLUGIN_CANNOT_LOAD else None

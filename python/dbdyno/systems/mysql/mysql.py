@@ -7,13 +7,12 @@ from typing import ClassVar
 
 from dbdyno.errors import UserError
 from dbdyno.experiment.system_spec import SystemSpec
-from dbdyno.experiment.workloads import READ_ONLY
 from dbdyno.systems.actions import Actions
 from dbdyno.systems.builds.build import Build
 from dbdyno.systems.copier import Tool
 from dbdyno.systems.mysql.builds import MYSQL, copied, levers_of, make_data_command, options_of, release_of
 from dbdyno.systems.mysql.copier import TOOLS
-from dbdyno.systems.mysql.mariadb import MariaDB
+from dbdyno.systems.mysql.mariadb import SINCE_5_6, MariaDB
 from dbdyno.systems.packages.cache import Installation
 from dbdyno.systems.packages.catalogue import PACKAGES
 from dbdyno.systems.running.password import random_password
@@ -49,15 +48,14 @@ class MySQL(MariaDB):
     actions: ClassVar[Actions] = {name: action for name, action in MariaDB.actions.items() if name != "backup"}
     server_program = "mysqld"
     layout = MYSQL
-    reasons: ClassVar[Mapping[str, str]] = {READ_ONLY: "MySQL has START TRANSACTION READ ONLY since 5.6"}
+    reasons: ClassVar[Mapping[str, str]] = SINCE_5_6
     new_user = _NEW_USER
 
     def __init__(self, spec: SystemSpec) -> None:
         super().__init__(spec)
         if self.build:
             self.levers = levers_of(self.build.said, self.release, self.levers)
-        if () < self.release < (5, 6):
-            self.operations = self.operations - {READ_ONLY}
+        self.leave_out_what_came_after(self.release)
         if self.encrypts and self.release < (8,):
             raise UserError(f"{spec.label}: its TLS is older than 1.2: leave 'tls' out, or take mysql@8.0")
 
