@@ -248,3 +248,55 @@ def test_a_long_command_is_wrapped_between_its_options(figures: Figures) -> None
     lines = figures("tables")._wrapped(command).splitlines()
     assert all(line.startswith("  --system") for line in lines[1:]) and len(lines) == 2
     assert " ".join(line.removesuffix("\\").strip() for line in lines) == " ".join(figures("tables").quoted(command))
+
+
+def test_queries_are_timed_cold_and_hot_and_one_without_an_answer_says_so(figures: Figures) -> None:
+    def asked(*queries: dict[str, Any], **more: Any) -> dict[str, Any]:
+        return {"analysis": {"cold": "anew", "queries": list(queries)}, **more}
+
+    q0 = {"name": "q0", "cold_s": 2.0, "hot_s": [0.5, 0.25, 1.0]}
+    q1 = {"name": "q1", "cold_s": None, "hot_s": []}
+    trials = [asked(q0, q1), asked({**q0, "cold_s": 4.0}, q1, repeat=2), asked(q0, {**q0, "name": "q1"}, label="lmdb")]
+    assert table(figures, "queries", *trials) == [
+        "| s | redis: cold | hot | lmdb: cold | hot |",
+        "|---|---:|---:|---:|---:|",
+        "| `q0` | 3 | 0.5 | 2 | 0.5 |",
+        "| `q1` | no answer | no answer | 2 | 0.5 |",
+    ]
+    assert figures("tables")._trials([TRIAL | trials[0]]) == "1 load, and on each every query once cold and 3 times hot"
+
+
+def test_loads_have_their_rate_and_their_size(figures: Figures) -> None:
+    loaded = [{"loaded": {"rows": 1000, "seconds": seconds, "size_bytes": 250_000}} for seconds in (1.0, 2.0, 9.0)]
+    assert table(figures, "loads", *loaded)[2:] == ["| `redis` | 1,000 | 2 | 500 | 0.2 | 250 |"]
+
+
+def test_crashes_of_a_kind_are_added_up(figures: Figures) -> None:
+    crash = {"kind": "kill", "writes": "transaction", "acknowledged": 1000, "missing": 3, "half_applied": 0}
+    crash |= {"verdict": "kept", "ready_s": 0.5}
+    pairs = crash | {"writes": "operation", "half_applied": 2, "verdict": "broken", "ready_s": None}
+    trials = [{"crash": crash}, {"crash": crash | {"kind": "power-cut"}}, {"crash": crash | {"ready_s": 1.5}}]
+    assert table(figures, "crashes", *trials, {"label": "lmdb", "crash": pairs})[2:] == [
+        "| `redis` | D0 | kill | 2 | 2,000 | 6 | 0 | 0 | 1 |",
+        "| `redis` | D0 | power-cut | 1 | 1,000 | 3 | 0 | 0 | 0.5 |",
+        "| `lmdb` | D0 | kill | 1 | 1,000 | 3 | (2) | 1 | – |",
+    ]
+    assert figures("tables")._trials([TRIAL | trials[0]]) == "1 crash in the second half of 2 s of writes"
+
+
+def test_the_lag_of_a_replica_is_that_of_the_median_repetition(figures: Figures) -> None:
+    lag = {"replica": "replica 1", "p50_s": 0.002, "p95_s": 0.01, "max_s": 0.02, "caught_up_s": 0.1}
+    none = lag | {"p50_s": None, "p95_s": None, "max_s": None, "caught_up_s": None}
+    trials = [{"replicas": [lag]}, {"replicas": [lag | {"p50_s": 0.004, "caught_up_s": 0.3}]}, {}]
+    assert table(figures, "lags", *trials, {"clients": 8, "replicas": [none]})[2:] == [
+        "| `redis` | 4 | replica 1 | 3 | 10 | 20 | 300 |",
+        "| `redis` | 8 | replica 1 | – | – | – | – |",
+    ]
+
+
+def test_a_summary_keeps_the_times_of_queries_and_not_their_answers(figures: Figures) -> None:
+    query = {"name": "q0", "what": "flights", "sql": "SELECT 1", "cold_s": 1.0, "hot_s": [0.5], "answer": [[1]]}
+    trial = {key: None for key in ("verdict", "transaction", "operations", "steady_state")}
+    trial |= {"checks": [], "servers": [], "analysis": {"cold": "anew", "queries": [query]}}
+    kept = figures("summary")._trial(trial)
+    assert kept["analysis"]["queries"] == [{"name": "q0", "what": "flights", "cold_s": 1.0, "hot_s": [0.5]}]

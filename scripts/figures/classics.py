@@ -6,7 +6,8 @@ from pathlib import Path
 from typing import Any
 
 from scripts.figures.declared import Figures
-from scripts.figures.tables import best, quoted, three
+from scripts.figures.form import three
+from scripts.figures.tables import best, quoted
 from scripts.reference.markdown import code, table
 
 from dbdyno.report.option_answer import by_option

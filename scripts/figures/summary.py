@@ -51,10 +51,11 @@ TRIAL = (
     "reads_verified",
     "client_limited",
     "cache_state",
-    "analysis",
     "crash",
     "copy",
     "warm_up",
+    "loaded",
+    "replicas",
     "load",
     "counters",
     "cost",
@@ -62,6 +63,7 @@ TRIAL = (
 )
 TIMES = ("count", "service_time_us", "response_time_us")
 GROUP = ("name", "clients", "throughput_per_s", "offered_per_s", "followed", "errors", *TIMES)
+QUERY = ("name", "what", "cold_s", "hot_s", "differs")
 VERDICT = ("limit", "sentence", "confidence", "runner_up")
 UNROUNDED = 1e9
 """Numbers from here on are times since 1970, or bytes."""
@@ -100,6 +102,11 @@ def _trial(trial: Mapping[str, Any]) -> Document:
     kept["verdict"] = _chosen(trial["verdict"] or {}, VERDICT)
     kept["transaction"] = _chosen(trial["transaction"] or {}, TIMES)
     kept["operations"] = {name: _chosen(times, TIMES) for name, times in (trial["operations"] or {}).items()}
+    if analysis := trial.get("analysis"):
+        kept["analysis"] = {
+            "cold": analysis["cold"],
+            "queries": [_chosen(query, QUERY) for query in analysis["queries"]],
+        }
     if groups := trial.get("client_groups"):
         kept["client_groups"] = [_chosen(group, GROUP) for group in groups]
     # `ok` is null if a store cannot tell: memcached has no count of its keys.

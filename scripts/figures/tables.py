@@ -6,8 +6,10 @@ from time import gmtime, strftime
 from typing import Any
 
 from scripts.figures.declared import Figures
+from scripts.figures.form import figures_table, three
+from scripts.figures.kinds import crashes, lags, loads, queries
 from scripts.figures.relative import Relative, relative, systems_of
-from scripts.reference.markdown import code, prose, table
+from scripts.reference.markdown import code, prose
 
 from dbdyno.verdict.limits import noun_of
 
@@ -26,12 +28,23 @@ def measured(figures: Figures, run: Document) -> str:
     sentences = (
         f"Measured on {strftime('%Y-%m-%d', gmtime(run['started_unix_s']))} with dbdyno {run['dbdyno']}, "
         f"on {_host(host)} ({host['cpu_model']}, load average {host['load_average'][0]:.2f} before).",
-        f"{len(trials)} trials of {trials[0]['seconds']:g} s after {trials[0]['warmup_seconds']:g} s, "
+        f"{_trials(trials)}, "
         + (f"{repeats} repetitions in random order." if repeats > 1 else f"one a cell: {figures.once}."),
         f"Versions: {', '.join(_versions(trials))}.",
         _checked(trials),
     )
     return f"{prose(' '.join(sentences))}\n\n```\n{_wrapped(figures.command)}\n```"
+
+
+def _trials(trials: list[Document]) -> str:
+    """Say how many trials of which length there were."""
+    first, plural = trials[0], "s" * (len(trials) > 1)
+    if first.get("analysis"):
+        asked = max(len(query["hot_s"]) for query in first["analysis"]["queries"])
+        return f"{len(trials)} load{plural}, and on each every query once cold and {asked} times hot"
+    if first.get("crash"):
+        return f"{len(trials)} crash{'e' * bool(plural)}{plural} in the second half of {first['seconds']:g} s of writes"
+    return f"{len(trials)} trial{plural} of {first['seconds']:g} s after {first['warmup_seconds']:g} s"
 
 
 def throughput(figures: Figures, run: Document) -> str:
@@ -51,12 +64,12 @@ def _throughput(run: Document, cell: Callable[[list[Document]], str]) -> str:
         (name, durability, *(cell([trial for trial in trials if trial["clients"] == count]) for count in clients))
         for (name, durability), trials in _rows(run)
     ]
-    return _figures(("Transactions/s", "Class", *heads), rows, left=2)
+    return figures_table(("Transactions/s", "Class", *heads), rows, left=2)
 
 
 def limits(figures: Figures, run: Document) -> str:
     """Return what limited the median trial of each system at its own best load, with p99 there."""
-    return _figures(
+    return figures_table(
         ("At its best load", "Clients", "Transactions/s", "p99, ms", "Limited by", "Confidence"),
         [_limit(name, trials) for (name, _), trials in _rows(run)],
         left=1,
@@ -65,7 +78,7 @@ def limits(figures: Figures, run: Document) -> str:
 
 def ratios(figures: Figures, run: Document) -> str:
     """Return each pair of systems of a repeated run: ratio of throughput, 95 % interval and conclusion."""
-    return _figures(
+    return figures_table(
         ("System", "Against", "Clients", "Ratio", "95 % interval", "Conclusion"),
         [
             (
@@ -84,7 +97,7 @@ def ratios(figures: Figures, run: Document) -> str:
 
 def options(figures: Figures, run: Document) -> str:
     """Return each variant of a workload against the first on the same system: ratio, 95 % interval and conclusion."""
-    return _figures(
+    return figures_table(
         ("System", "Variant", "Against", "Clients", "Ratio", "95 % interval", "Conclusion"),
         [
             (
@@ -116,7 +129,7 @@ def warm_ups(figures: Figures, run: Document) -> str:
         if (warm_up := trial["warm_up"])
     ]
     heads = ("After a restart", "Repetition", "First second, /s", "Warm, /s", "95 % warm after, s")
-    return _figures(heads, rows, left=1)
+    return figures_table(heads, rows, left=1)
 
 
 def headline(figures: Figures, run: Document) -> str:
@@ -126,7 +139,7 @@ def headline(figures: Figures, run: Document) -> str:
         (label, three(cell["ratio"]), f"{three(cell['low'])} to {three(cell['high'])}", cell["verdict"])
         for label, cell in answer["ratios"].items()
     ]
-    against = _figures((f"Against {code(answer['leader'])}", "Ratio", "95 % interval", "Conclusion"), rows, left=1)
+    against = figures_table((f"Against {code(answer['leader'])}", "Ratio", "95 % interval", "Conclusion"), rows, left=1)
     return f"{prose(answer['sentence'])}\n\n{against}" if rows else prose(answer["sentence"])
 
 
@@ -137,7 +150,7 @@ def versions(figures: Figures, run: Document) -> str:
         (f"{workload}, {clients} client{'s' * (clients > 1)}", "1", *(_relative(row.get(name)) for name in systems[1:]))
         for (workload, clients), row in relative(run).items()
     ]
-    return _figures(("Load", *map(code, systems)), rows, left=1)
+    return figures_table(("Load", *map(code, systems)), rows, left=1)
 
 
 def _relative(cell: Relative | None) -> str:
@@ -151,7 +164,7 @@ def groups(figures: Figures, run: Document) -> str:
         for (row, durability), trials in _rows(run)
         for name, members in _members(trials)
     ]
-    return _figures(("", "Class", "Clients", "Asked for", "Transactions/s", "p99, ms"), rows, left=4)
+    return figures_table(("", "Class", "Clients", "Asked for", "Transactions/s", "p99, ms"), rows, left=4)
 
 
 def _members(trials: list[Document]) -> Iterator[tuple[str, list[Document]]]:
@@ -189,6 +202,10 @@ BLOCKS: dict[str, Block] = {
     "options": options,
     "warm-ups": warm_ups,
     "versions": versions,
+    "queries": queries,
+    "loads": loads,
+    "crashes": crashes,
+    "lags": lags,
 }
 
 
@@ -286,15 +303,3 @@ def _wrapped(words: tuple[str, ...]) -> str:
         else:
             lines.append(f"  {word}" if lines else word)
     return " \\\n".join(lines)
-
-
-def three(value: float) -> str:
-    """Return three significant digits."""
-    return f"{value:,.0f}" if value >= 100 else f"{value:.3g}"
-
-
-def _figures(head: tuple[str, ...], rows: list[tuple[str, ...]], left: int) -> str:
-    """Return a table whose columns after the first `left` are aligned right."""
-    lines = table(head, [(code(row[0]), *row[1:]) for row in rows]).splitlines()
-    lines[1] = "|" + "|".join(["---"] * left + ["---:"] * (len(head) - left)) + "|"
-    return "\n".join(lines)
