@@ -109,6 +109,17 @@ def test_of_two_saturated_sides_neither_is_sure_and_both_are_named():
     assert (near.limit, near.confidence) == ("server-thread", "low")
 
 
+def test_full_processors_are_not_sure_beside_locks_with_a_queue():
+    def beside(lock):
+        working = waits(cpu=12 - lock, lock=lock) | process("mariadb", cpu=0.99, queue=8)
+        return decision_of(trial(working | IDLE, server_cpus=[1], client_cpus=[0]))
+
+    sure, doubtful = beside(2), beside(4)
+    assert (sure.limit, sure.confidence) == ("server-cpu", "high")
+    assert (doubtful.limit, doubtful.confidence) == ("server-cpu", "low")
+    assert doubtful.signs[-1] == "locks had a queue too: 4.0 operations in flight (25%)"
+
+
 def test_what_queues_in_front_of_a_thread_that_flushes_waits_for_the_flush():
     flushing = waits("redis", cpu=0.1, commit=0.85, client=0.05) | IDLE | IDLE_CLIENT | queue("redis", requests=12)
     said = decision_of(trial(flushing, **REDIS))
@@ -337,16 +348,28 @@ def stalls(share, longest_ms):
     ids=["queued", "at work in between", "hardly any", "full", "a stopped client", "for locks", "as long as usual"],
 )
 def test_stalls_under_a_second_are_named_where_nothing_else_is(columns, share, longest_ms, limit):
-    made = trial(columns)
-    usual = Histogram(np.array([bucket_index(4_000_000)]), np.array([1000]), 1000, 4_000_000_000, 4_000_000, 4_000_000)
-    recorded = replace(made.recorded, service_time=usual)
-    recorded.__dict__["stalls"] = stalls(share, longest_ms)
-    object.__setattr__(made, "recorded", recorded)
-    said = decision_of(made)
+    said = stalling(columns, share, longest_ms)
     assert said.limit == limit
     if limit == "stalls":
         (sign,) = said.signs
         assert sign == "nothing was completed for 20% of the time: 5 stalls/s of 10 ms or more, the longest 30 ms"
+
+
+def test_stalls_of_a_thread_that_works_in_between_are_named_unless_it_is_full():
+    at_work = waits("redis", cpu=0.7, other=0.3) | IDLE | IDLE_CLIENT | queue("redis", requests=12)
+    assert decision_of(trial(at_work, **REDIS)).limit == "server-thread"
+    assert stalling(at_work, 0.3, 30.0, **REDIS).limit == "stalls"
+    assert stalling(at_work | thread("redis-server", 0.95), 0.3, 30.0, **REDIS).limit == "server-thread"
+
+
+def stalling(columns, share, longest_ms, **about):
+    """Return the decision on a trial with stalls, whose median transaction takes 4 ms."""
+    made = trial(columns, **about)
+    usual = Histogram(np.array([bucket_index(4_000_000)]), np.array([1000]), 1000, 4_000_000_000, 4_000_000, 4_000_000)
+    recorded = replace(made.recorded, service_time=usual)
+    recorded.__dict__["stalls"] = stalls(share, longest_ms)
+    object.__setattr__(made, "recorded", recorded)
+    return decision_of(made)
 
 
 def test_stalls_of_a_known_cause_are_not_unknown():

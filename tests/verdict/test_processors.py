@@ -154,6 +154,10 @@ def test_other_processes_on_the_processors_of_one_side_are_named():
     others = "others used 78% of the processors that the server is pinned to; 8.0 of its threads waited"
     assert full(served | sides, **apart) == ("neighbour", (others,))
     assert full(served | pinned_to("server", 0.5, 0.5), **apart) is None
+    # Hardly anything of its processor was given to it: what idled was of no use.
+    starved = process("mariadb", cpu=0.02, queue=8.8) | process("client", cpu=0.0) | host(IDLE_HOST)
+    others = "others used 60% of the processors that the server is pinned to; 8.8 of its threads waited"
+    assert full(starved | pinned_to("server", 0.62, 0.38), **apart) == ("neighbour", (others,))
     assert full(process("mariadb", cpu=0.2) | CLIENT | host(IDLE_HOST) | sides, **apart) is None
     waiting = process("mariadb", cpu=0.2) | process("client", cpu=0.3, queue=0.7) | host(IDLE_HOST)
     others = "others used 69% of the processors that the load client is pinned to; 0.7 of its threads waited"

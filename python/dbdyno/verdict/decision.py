@@ -37,13 +37,15 @@ if TYPE_CHECKING:
     from dbdyno.results.confirmation import Confirmation
     from dbdyno.results.model import Trial
 
-_MAY_STALL = frozenset({UNEXPLAINED, SERVER_QUEUE, SERVER_CPU})
+_MAY_STALL = frozenset({UNEXPLAINED, SERVER_QUEUE, SERVER_CPU, SERVER_THREAD})
 """Limits that a stalling store shows: no operation waits for anything named, and in between the store works."""
 
 _ON_PROCESSORS = frozenset(band for band, limit in LIMIT_OF.items() if limit in (CLIENT, SERVER_CPU))
 """Bands of operations on a processor, or waiting for one."""
 QUEUED = 0.3
 """Share of the operations in flight queued in front of the server: they wait for it, wherever the others are."""
+QUEUED_FOR_LOCKS = 0.2
+"""Share of the operations that wait for locks while processors are full, from which on neither is sure."""
 WORTH_NAMING = 0.05
 """A runner-up that holds less is none."""
 STALLED_SHARE = 0.05
@@ -125,12 +127,12 @@ def limited(trial: Trial, budget: TimeBudget, inside: bool = True) -> Limited:
     second = max(rest, key=lambda name: rest[name])
     named = second if rest[second] >= WORTH_NAMING * budget.in_flight else None
     share = amount / budget.in_flight if budget.in_flight else 0.0
-    rival = _rivals(trial, full).get(limit)
+    rival = " and ".join(_rivals(trial, full, held).get(limit, ()))
     sure = _confidence(limit, share, bool(signs.get(limit)), trial.confirmation, trial.embedded, bool(rival))
     if winner == OTHERS != limit and sure == "high":
         sure = "medium"
     return Limited(
-        *(limit, amount, budget.in_flight, (*signs.get(limit, ()), *filter(None, [rival]))),
+        *(limit, amount, budget.in_flight, (*signs.get(limit, ()), *([rival] if rival else []))),
         _said(LIMITS[limit].figures, measured),
         *(named, rest[second] if named else 0.0, sure),
     )
@@ -145,16 +147,21 @@ def _full(measured: Measured) -> Full | None:
     return Full(limit, tuple(sign for host, full in fulls if full.limit == limit for sign in named(host, full.signs)))
 
 
-def _rivals(trial: Trial, full: Full | None) -> Mapping[str, str]:
-    """Return what says of the other side that it was saturated too, for each limit of a side; nothing if neither was.
+def _rivals(trial: Trial, full: Full | None, held: Mapping[str, float]) -> Mapping[str, list[str]]:
+    """Return what else was saturated, by the limit that it makes doubtful.
 
-    A server is sure beside a client with a tenth to spare; a client is not sure beside a full server.
+    A server is sure beside a client with a tenth to spare; a client is not sure beside a full server. Full processors
+    are not sure beside locks with a queue: with more of them the queue may only become longer.
     """
-    if not full or full.limit not in (SERVER_CPU, SERVER_THREAD):
-        return {}
-    rivals = {CLIENT: f"the server was saturated too: {full.signs[0]}"}
-    if client := saturated_client(trial.recorded, trial.facts, trial.embedded):
-        rivals[full.limit] = f"the client was saturated too: {client}"
+    rivals: dict[str, list[str]] = {}
+    if full and full.limit in (SERVER_CPU, SERVER_THREAD):
+        rivals[CLIENT] = [f"the server was saturated too: {full.signs[0]}"]
+        if client := saturated_client(trial.recorded, trial.facts, trial.embedded):
+            rivals[full.limit] = [f"the client was saturated too: {client}"]
+    locked, in_flight = held.get(LOCK, 0.0), sum(held.values())
+    if full and full.limit in (SERVER_CPU, HOST_CPU) and locked >= QUEUED_FOR_LOCKS * in_flight:
+        words = f"locks had a queue too: {locked:.1f} operations in flight ({locked / in_flight:.0%})"
+        rivals.setdefault(full.limit, []).append(words)
     return rivals
 
 
@@ -248,7 +255,7 @@ def _short_stalls(trial: Trial, seen_as: str, full: Full | None) -> str | None:
     """Return a sentence on stalls shorter than a second that take much of a trial and that nothing explains, else
     `None`."""
     stalls, p50_ns = trial.recorded.stalls, trial.recorded.service_time.percentile_ns(50)
-    if seen_as not in _MAY_STALL or (seen_as == SERVER_CPU and full):
+    if seen_as not in _MAY_STALL or (seen_as in (SERVER_CPU, SERVER_THREAD) and full):
         return None
     if stalls is None or p50_ns is None or stalls.share < STALLED_SHARE:
         return None

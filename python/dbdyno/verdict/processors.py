@@ -17,6 +17,8 @@ MOST_OF_THE_HOST = 0.85
 """A server that uses this share of all that is used on a full host is what fills it."""
 OTHERS_SHARE, STOLEN_SHARE = 1 / 3, 0.2
 """Shares of the host's processors: used by processes outside the trial, and taken by the hypervisor."""
+STARVED_BY = 10
+"""Times what a side used of its processors that others used, from which on it did not get the idle ones either."""
 BRIM_FULL = 0.97
 """Share of the processors it is pinned to that a server uses when they are full though no thread waits for one: a pool
 of a few threads holds the operations itself."""
@@ -145,7 +147,8 @@ def _processes(measured: Measured, side: str) -> tuple[str, ...]:
 def taken_share(measured: Measured, side: str) -> float:
     """Return which share of the processors that a side is pinned to others used, if none was left idle; else 0.
 
-    If the other side may use the same processors, what it used counts as the trial's own.
+    If the other side may use the same processors, what it used counts as the trial's own. Idle ones were of no use to
+    a side that was given next to nothing: others had ten times as much.
 
     side: `server` or `client`; an embedded store is the client.
     """
@@ -154,9 +157,11 @@ def taken_share(measured: Measured, side: str) -> float:
     processors = len(client if side == "client" else server)
     used = measured.cores(_processes(measured, side) if are_apart(measured.trial) else (*_servers(measured), "client"))
     work, idle = (measured.rate(f"host.{side}_cpus_{what}_s_total") for what in ("work", "idle"))
-    if not processors or used is None or work is None or idle is None or idle >= FREE_PROCESSORS * processors:
+    if not processors or used is None or work is None or idle is None:
         return 0.0
-    return (work - used) / processors
+    others = work - used
+    left = idle >= FREE_PROCESSORS * processors and others < STARVED_BY * used
+    return 0.0 if left else others / processors
 
 
 def _pinned_full(measured: Measured) -> Iterator[str]:

@@ -221,7 +221,6 @@ HOSTS = (
         POSTGRESQL,
         frozenset({NEIGHBOUR}),
         (neighbours(1024, share=0.6),),
-        held_out=True,
     ),
     Case(
         "neighbour-redis",

@@ -57,7 +57,6 @@ CASES = (
         SCRIPTED,
         STALLED,
         system="scripted?stall_ms=30&every_ms=100",
-        held_out=True,
         says="stall",
     ),
     Case(

@@ -17,7 +17,7 @@ VACUUMED = Load(
     "postgresql-update-single",
     "postgresql@18?synchronous_commit=off",
     SERVER,
-    keys={"workload": "point-update", "rows": 400_000, "clients": 1, "seconds": 12, "warmup_seconds": 3},
+    keys={"workload": "point-update", "rows": 1_500_000, "clients": 1, "seconds": 12, "warmup_seconds": 3},
     variants=(Variant.PINNED,),
 )
 _EAGER = (
