@@ -84,7 +84,7 @@ endif
 test-verdicts: $(VENV)/installed-test build
 	$(if $(JUDGE),,$(BIN)/dbdyno systems install postgresql@18)
 	PYTHONPATH=tests $(BIN)/python -m verdicts $(CASES) --repeats $(or $(REPEATS),3) \
-	  --runs $(CARGO_TARGET_DIR)/verdicts $(if $(RESUME),--resume) $(if $(JUDGE),--judge) $(if $(CASES),,--write docs/verdicts.md)
+	  --runs $(CARGO_TARGET_DIR)/verdicts $(if $(RESUME),--resume) $(if $(JUDGE),--judge) $(if $(CASES),,--write .)
 
 # Tests that take minutes, and stores that take long to get or to start. ClickHouse's server and Galera come by apt; without them their tests are skipped.
 LARGE_SYSTEMS := mysql@5.5 mysql@5.7 mysql@8.0 mariadb@11.4 postgresql@18 chdb monetdb ferretdb cassandra tidb

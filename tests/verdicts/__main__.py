@@ -1,6 +1,7 @@
 """Injects known causes and grades the verdicts: `python -m verdicts [CASE …] --repeats 3`, with tests/ on PYTHONPATH.
 
-Runs stay in a folder, so that they can be judged again after a verdict rule has changed (`--judge`).
+Runs stay in a folder, so that they can be judged again after a verdict rule has changed (`--judge`). Verdicts stay in
+a file, so that further repetitions can be added to them on another day.
 """
 
 from __future__ import annotations
@@ -22,6 +23,7 @@ from dbdyno.errors import DbdynoError
 from .case import Case, Load, Variant
 from .cases import CASES
 from .grade import Grade, Verdict, failures, groups, totals
+from .kept import PAGE, RESULT, Kept, read_kept
 from .quiet import wait_for_quiet
 from .runs import folder_of, read, run
 from .stage import CannotInject
@@ -29,19 +31,25 @@ from .table import document
 
 
 class Trials:
-    """Runs and reads trials in folders below `parent`; keeps which were left out and which failed, with the reason."""
+    """Runs and reads trials in folders below `parent`; `kept` has the verdicts, and what was left out or failed."""
 
-    def __init__(self, parent: Path, reuse: bool, judge: bool) -> None:
-        self.parent, self.reuse, self.judge = parent, reuse or judge, judge
-        self.left_out: dict[str, str] = {}
-        self.failed: dict[str, str] = {}
+    def __init__(self, parent: Path, reuse: bool, judge: bool, kept: Kept) -> None:
+        self.parent, self.reuse, self.judge, self.kept = parent, reuse or judge, judge, kept
+        self.left_out, self.failed = kept.left_out, kept.failed = {}, {}
 
     def verdict(self, scenario: Load | Case, variant: Variant, repeat: int) -> Verdict | None:
         """Return the verdict on one repetition, run now if it is not there; None if it is left out."""
+        if verdict := self._verdict(scenario, variant, repeat):
+            self.kept.add(verdict)
+        return verdict
+
+    def _verdict(self, scenario: Load | Case, variant: Variant, repeat: int) -> Verdict | None:
         folder = folder_of(self.parent, scenario, variant, repeat)
         if not self.reuse:
             shutil.rmtree(folder, ignore_errors=True)
         verdict = read(scenario, variant, repeat, folder, self.judge)
+        if self.reuse and not verdict:
+            verdict = self.kept.verdicts.get((scenario, variant, repeat))
         if self.judge and not verdict:
             self.failed[f"{scenario.name}, {variant.value}"] = "it has no complete run"
         if verdict or self.judge:
@@ -101,7 +109,7 @@ def summary(verdicts: list[Verdict]) -> Iterable[str]:
 @click.option("--runs", type=click.Path(path_type=Path), help="The folder that keeps the runs.")
 @click.option("--resume", is_flag=True, help="Run what is not in that folder yet.")
 @click.option("--judge", is_flag=True, help="Run nothing: judge the runs in that folder again.")
-@click.option("--write", type=click.Path(path_type=Path), help="The document to write the table to.")
+@click.option("--write", type=click.Path(path_type=Path), help=f"The project whose {RESULT} and {PAGE} are written.")
 def main(
     names: tuple[str, ...],
     repeats: int,
@@ -121,16 +129,20 @@ def main(
         # No noise floor and no loaded data of the person's.
         own = {"XDG_DATA_HOME": f"{scratch}/data", "DBDYNO_STATE_DIR": f"{scratch}/states"}
         opened.enter_context(patch.dict(os.environ, own))
-        trials = Trials(runs or Path(scratch) / "runs", resume, judge)
+        kept = read_kept(write / RESULT) if write and (resume or judge) else Kept()
+        trials = Trials(runs or Path(scratch) / "runs", resume, judge, kept)
         verdicts = []
         for scenario, way, repeat in plan(chosen(names), variants, repeats):
             if scenario.name not in trials.left_out and (verdict := trials.verdict(scenario, way, repeat)):
                 verdicts.append(verdict)
                 show(verdict)
+                if write:
+                    kept.write(write / RESULT)
     for name, reason in trials.left_out.items():
         click.echo(f"left out: {name}: {reason}")
     if write:
-        write.write_text(document(verdicts, trials.left_out, trials.failed))
+        kept.write(write / RESULT)
+        (write / PAGE).write_text(document(kept), encoding="utf-8")
     reasons = [*failures(verdicts), *(f"{name} failed: {reason}" for name, reason in trials.failed.items())]
     for line in (*summary(verdicts), *reasons):
         click.echo(line)

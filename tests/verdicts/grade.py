@@ -22,7 +22,7 @@ class Grade(Enum):
 
 @dataclass(frozen=True)
 class Verdict:
-    """The verdict on one trial of a scenario, and the trial's throughput."""
+    """The verdict on one trial of a scenario, and the trial's throughput. taken: the day."""
 
     scenario: Load | Case
     variant: Variant
@@ -31,6 +31,7 @@ class Verdict:
     confidence: str
     sentence: str
     throughput_per_s: float
+    taken: str = ""
 
     @property
     def grade(self) -> Grade:

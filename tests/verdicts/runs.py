@@ -7,6 +7,7 @@ import subprocess
 import sys
 from contextlib import ExitStack
 from pathlib import Path
+from time import gmtime, strftime
 from urllib.parse import quote
 
 from dbdyno.conduct.run import conduct
@@ -109,4 +110,5 @@ def verdict_of(scenario: Load | Case, variant: Variant, repeat: int, trial: Tria
     """Return the verdict on a trial."""
     judged = trial.judged.verdict
     words = judged.limit, judged.confidence, judged.sentence
-    return Verdict(scenario, variant, repeat, *words, trial.recorded.throughput_per_s)
+    day = strftime("%Y-%m-%d", gmtime(trial.facts.started_unix_s))
+    return Verdict(scenario, variant, repeat, *words, trial.recorded.throughput_per_s, day)

@@ -1,6 +1,5 @@
 """The page about all cases: how many verdicts are right, those that are not, and every case, as Markdown."""
 
-import os
 import textwrap
 from collections import Counter
 from collections.abc import Iterator, Mapping
@@ -8,6 +7,7 @@ from statistics import median
 
 from .case import Case, Load, Variant, accepted
 from .grade import LEAST_RIGHT, Grade, Verdict, groups, totals
+from .kept import Kept
 
 REPEATS = 3
 """How often each case should run."""
@@ -45,14 +45,22 @@ TABLE = """
 """
 
 
-def document(verdicts: list[Verdict], left_out: Mapping[str, str], failed: Mapping[str, str] | None = None) -> str:
-    """Return the page.
-
-    left_out: the cases that this host could not run, and why. failed: the runs that did not end, and why.
-    """
+def document(kept: Kept) -> str:
+    """Return the page."""
+    verdicts = list(kept.verdicts.values())
     sets = "".join(_totals_row(group, members) for group, members in groups(verdicts).items())
-    parts = [HEAD, _answer(verdicts), SETS, sets, "\n", _repeats(verdicts), READING, *_not_right(verdicts), TABLE]
-    parts += [*_rows(verdicts), *_listed("Left out on this host", left_out), *_listed("Failed", failed or {})]
+    parts = [
+        HEAD,
+        _answer(verdicts),
+        SETS,
+        sets,
+        "\n",
+        _repeats(verdicts, kept.processors),
+        READING,
+        *_not_right(verdicts),
+        TABLE,
+    ]
+    parts += [*_rows(verdicts), *_listed("Left out on this host", kept.left_out), *_listed("Failed", kept.failed)]
     return "".join(parts)
 
 
@@ -74,8 +82,8 @@ def _answer(verdicts: list[Verdict]) -> str:
     return "\n".join([*lines, _wrapped(f"With the controls, {sure}. {goal}")]) + "\n"
 
 
-def _repeats(verdicts: list[Verdict]) -> str:
-    """Say how often the cases ran, and on how many processors."""
+def _repeats(verdicts: list[Verdict], processors: int) -> str:
+    """Say how often the cases ran, on how many processors, and when."""
     often = Counter((verdict.scenario, verdict.variant) for verdict in verdicts).values()
     least, most = min(often, default=0), max(often, default=0)
     times = f"{least}" if least == most else f"{least} to {most}"
@@ -83,7 +91,9 @@ def _repeats(verdicts: list[Verdict]) -> str:
     cases = len({verdict.scenario for verdict in verdicts if isinstance(verdict.scenario, Case)})
     once = "once" if times == "1" else f"{times} times"
     causes = f"{cases} cause{'' if cases == 1 else 's'}"
-    return _wrapped(f"{causes} ran {once} in each variant, on {os.cpu_count()} processors.{few}") + "\n"
+    taken = ", ".join(dict.fromkeys(verdict.taken for verdict in verdicts if verdict.taken))
+    when = f" Taken on {taken}." * bool(taken)
+    return _wrapped(f"{causes} ran {once} in each variant, on {processors} processors.{when}{few}") + "\n"
 
 
 def _wrapped(text: str, indent: str = "") -> str:

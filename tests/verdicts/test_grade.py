@@ -1,7 +1,10 @@
 """How good a verdict is, when all of them together fail, and the page about them."""
 
+from dataclasses import replace
+
 from .case import NETWORK, SERVER_CPU, UNEXPLAINED, Case, Load, Variant
 from .grade import Grade, Verdict, failures
+from .kept import Kept
 from .table import document
 
 LOAD = Load("load", "mariadb", frozenset({SERVER_CPU}), frozenset({"host-cpu"}))
@@ -44,11 +47,10 @@ def test_one_wrong_verdict_with_confidence_or_too_few_right_ones_fail():
 
 
 def test_the_page_counts_both_sets_and_marks_what_is_wrong():
-    page = document(
-        [verdict(NETWORK), verdict(SERVER_CPU), verdict(NETWORK, scenario=LOAD)],
-        {"other": "it is not installed"},
-        {"broken": "it ended"},
-    )
+    made = [verdict(NETWORK), verdict(SERVER_CPU), verdict(NETWORK, scenario=LOAD)]
+    kept = kept_of(made, {"other": "it is not installed"}, {"broken": "it ended"})
+    page = document(kept)
+    assert "1 cause ran 1 to 2 times in each variant, on 2 processors. Taken on 2026-11-28." in page
     assert "**1 of 2 verdicts on development cases are right** (50%), 0 unknown, 1 wrong." in page
     assert "**0 of 0 verdicts on held-out cases are right**, 0 unknown, 0 wrong." in page
     assert "2 of all 3 are wrong with confidence medium or high" in page
@@ -62,15 +64,24 @@ def test_the_page_counts_both_sets_and_marks_what_is_wrong():
 
 def test_the_page_says_what_was_wrong_and_what_is_unknown():
     unknown = verdict(UNEXPLAINED, "low", "Limit unknown.")
-    page = document([verdict(SERVER_CPU, sentence="the link, busy"), verdict(NETWORK, scenario=LOAD), unknown], {})
+    wrong = [verdict(SERVER_CPU, sentence="the link, busy"), verdict(NETWORK, scenario=LOAD)]
+    page = document(kept_of([*wrong, unknown]))
     assert "- the link is cut (pinned, right: network): the link, busy" in page
     assert "- control `load`, nothing injected (pinned, right: server-cpu): the link" in page
     assert page.index("## Wrong verdicts") < page.index("## Unknown") < page.index("Limit unknown.")
-    assert "Wrong verdicts" not in document([verdict(NETWORK)], {})
+    assert "Wrong verdicts" not in document(kept_of([verdict(NETWORK)]))
 
 
 def test_the_page_says_how_often_the_cases_ran():
-    assert "1 cause ran once in each variant" in document([verdict(NETWORK)], {})
-    twice = [verdict(NETWORK), verdict(NETWORK), verdict("host-cpu", variant=Variant.UNPINNED)]
-    assert "ran 1 to 2 times in each variant" in document(twice, {}) and "The target is 3: " in document(twice, {})
-    assert "The target" not in document([verdict(NETWORK)] * 3, {})
+    assert "1 cause ran once in each variant" in document(kept_of([verdict(NETWORK)]))
+    twice = document(kept_of([verdict(NETWORK), verdict(NETWORK), verdict("host-cpu", variant=Variant.UNPINNED)]))
+    assert "ran 1 to 2 times in each variant" in twice and "The target is 3: " in twice
+    assert "The target" not in document(kept_of([verdict(NETWORK)] * 3))
+
+
+def kept_of(verdicts, left_out=(), failed=()):
+    """Return verdicts as kept, each as a repetition of its own."""
+    kept = Kept({}, dict(left_out), dict(failed), processors=2)
+    for repeat, made in enumerate(verdicts, 1):
+        kept.add(replace(made, repeat=repeat, taken="2026-11-28"))
+    return kept

@@ -191,7 +191,8 @@ COMPACTIONS = (
         "write-stalls-cassandra",
         "Cassandra has 4 MiB of buffers and 2 MB/s of writes, 16 clients play",
         CASSANDRA_GAME,
-        frozenset({COMPACTION}),
+        # The held device is a cause too, whichever of its writes is waited for most.
+        frozenset({COMPACTION, COMMIT, DISK}),
         (server_limited(slow_disk(write_bps=2e6)),),
         system="cassandra?memtable_heap_space=4MiB&memtable_offheap_space=4MiB",
         # On one processor it does hardly more without the cause: that processor is the limit.
