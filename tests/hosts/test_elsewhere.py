@@ -14,7 +14,7 @@ import pytest
 
 from dbdyno.errors import RunFailed, UserError
 from dbdyno.hosts.certificates import Certificates
-from dbdyno.hosts.elsewhere import Elsewhere, KeptElsewhere, assign, described, hosted
+from dbdyno.hosts.elsewhere import Elsewhere, KeptElsewhere, assign, described, hosted, settle
 from dbdyno.hosts.observer import HostsObserver
 from dbdyno.leftovers.processes import start_time
 from dbdyno.results.observations import read_observations
@@ -254,6 +254,15 @@ def test_a_host_that_is_gone_ends_its_server_and_is_named(start, crew, tmp_path)
     assert moved.data_bytes() is None
     with pytest.raises(RunFailed, match="host s1: lost"):
         moved.restart()
+
+
+def test_after_a_failure_it_is_known_whether_the_host_is_there(start, crew):
+    moved = start("redis")
+    settle(moved)
+    assert moved.death() is None
+    crew.agent.process.kill()
+    settle(moved)
+    assert moved.death().startswith("host s1: lost: ")
 
 
 def test_a_conductor_that_is_gone_ends_the_server(start, tmp_path):

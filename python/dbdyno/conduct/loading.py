@@ -7,11 +7,12 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 
 from dbdyno.conduct.context import Context
-from dbdyno.conduct.load_client import execute, why_it_failed
+from dbdyno.conduct.load_client import Summary, execute, why_it_failed
 from dbdyno.conduct.plan import CLEAN_UP, PREPARE, TRAIN, make_plan, store_of
 from dbdyno.conduct.trial import take_library
 from dbdyno.errors import RunFailed
 from dbdyno.experiment.trials import Preparation
+from dbdyno.hosts.elsewhere import settle
 from dbdyno.results.facts import SystemFacts
 from dbdyno.results.json_types import LoadedStated, ServerStated
 from dbdyno.systems.base import System
@@ -53,7 +54,7 @@ def load_rows(context: Context, preparation: Preparation, system: System, folder
     summary = execute(plan, secrets, folder, context.supervision(system.death), context.listener.record_came)
     if context.interrupts.requested:
         raise KeyboardInterrupt
-    if reason := system.death() or why_it_failed(summary, folder):
+    if reason := _why_not_loaded(summary, system, folder):
         raise RunFailed(f"{preparation.system.label} could not be loaded: {reason}")
     return Loaded(take_library(system, summary, folder))
 
@@ -72,8 +73,16 @@ def train(context: Context, preparation: Preparation, system: System, folder: Pa
     summary = execute(plan, secrets, folder, context.supervision(system.death), lambda _: None)
     if context.interrupts.requested:
         raise KeyboardInterrupt
-    if reason := system.death() or why_it_failed(summary, folder):
+    if reason := _why_not_loaded(summary, system, folder):
         raise RunFailed(f"{preparation.system.label}: the load before the restart failed: {reason}")
+
+
+def _why_not_loaded(summary: Summary, system: System, folder: Path) -> str | None:
+    """Return why a load failed, a dead server first; None if it did not."""
+    reason = why_it_failed(summary, folder)
+    if reason:
+        settle(system)
+    return system.death() or reason
 
 
 def remove_rows(context: Context, preparation: Preparation, system: System, folder: Path) -> None:

@@ -18,7 +18,7 @@ from dbdyno.experiment.model import Experiment
 from dbdyno.experiment.system_spec import SystemSpec
 from dbdyno.hosts.clocks import why_unsteady
 from dbdyno.hosts.crew import Member
-from dbdyno.hosts.elsewhere import Elsewhere, hosted
+from dbdyno.hosts.elsewhere import Elsewhere, hosted, settle
 from dbdyno.hosts.links import Links, measure_links
 from dbdyno.hosts.network import Row
 from dbdyno.hosts.observer import HostsObserver
@@ -188,6 +188,8 @@ def execute_on_hosts(
     summary = Summary(given_up=ended.given_up)
     if not summary.given_up:
         summary = _merge(context.supervision(load.death), plan, load.secrets, folder, parts)
+    if why_it_failed(summary, folder):
+        settle(load.system)
     described = [
         describe_client(part, ended.start_unix_s, seen.of(part.name, live, peers), context.links) for part in parts
     ]

@@ -266,3 +266,14 @@ def assign(system: System, crew: Crew, hosts: Sequence[str]) -> None:
 def hosted(system: System) -> list[Elsewhere]:
     """Return the servers of a system that run on other hosts."""
     return [server for server in system.private_servers() if isinstance(server, Elsewhere)]
+
+
+def settle(system: System) -> None:
+    """Wait until each host of a system's servers has answered, or is known to be lost.
+
+    A host that is lost closes the connections of its servers before it is missed: what failed by that is explained only
+    then.
+    """
+    for server in hosted(system):
+        with suppress(DbdynoError):
+            server.line.call("data_bytes")
