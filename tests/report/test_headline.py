@@ -135,6 +135,9 @@ def test_fastest_is_only_who_was_compared_with_everybody():
     answer = made_up(per_s, AC=bound, BC=bound)
     assert (answer["winner"], answer["leader"]) == (None, "A")
     assert "A was faster than B, 1.09× [1.08 to 1.10], but C was not compared: C was limited by" in answer["sentence"]
+    unpaired = {"verdict": "invalid", "reason": "there is no pair"}
+    many = made_up(per_s | {"D": [900] * 5, "E": [800] * 5}, AC=unpaired, AD=unpaired, AE=unpaired)
+    assert many["sentence"].partition("but ")[2].startswith("C and 2 others were not compared: there is no pair (at ")
     wide = {"verdict": "inconclusive", "low": 0.5, "high": 1.4}
     answer = made_up(per_s, AC=wide)
     assert answer["winner"] is None and "but C may be equal, 1.20× [0.714 to 2.00]" in answer["sentence"]

@@ -240,7 +240,7 @@ def verdict(peak: Standing) -> tuple[str | None, str, str | None]:
         for label, ratio in known.items()
         if ratio["verdict"] != "slower"
     ]
-    doubts += [f"{label} was not compared: {why}" for label, why in unknown.items()]
+    doubts += _not_compared(unknown)
     doubt = "; ".join(doubts)
     if ratio["verdict"] == "slower" and not doubts:
         return leader, f"{leader} was fastest: {_times(ratio)} the throughput of {following}, the runner-up", following
@@ -248,6 +248,16 @@ def verdict(peak: Standing) -> tuple[str | None, str, str | None]:
         return None, f"No winner: {leader} was faster than {following}, {_times(ratio)}, but {doubt}", following
     doubt = f"; {doubt}" if doubt else ""
     return None, f"No winner: {_undecided(leader, following, ratio)}{doubt}", following
+
+
+def _not_compared(unknown: Mapping[str, str]) -> Iterable[str]:
+    """Yield for each reason the systems that it kept from a comparison: the first by its label, and how many others."""
+    by_reason: dict[str, list[str]] = {}
+    for label, why in unknown.items():
+        by_reason.setdefault(why, []).append(label)
+    for why, (first, *others) in by_reason.items():
+        more = f" and {len(others)} other{'s' * (len(others) > 1)} were" if others else " was"
+        yield f"{first}{more} not compared: {why}"
 
 
 def _times(ratio: RatioDocument) -> str:
