@@ -118,6 +118,8 @@ def test_full_processors_are_not_sure_beside_locks_with_a_queue():
     assert (sure.limit, sure.confidence) == ("server-cpu", "high")
     assert (doubtful.limit, doubtful.confidence) == ("server-cpu", "low")
     assert doubtful.signs[-1] == "locks had a queue too: 4.0 operations in flight (25%)"
+    nothing = process("mariadb", cpu=0.99, queue=8) | IDLE
+    assert decision_of(trial(nothing, server_cpus=[1], client_cpus=[0], clients=0)).in_flight == 0
 
 
 def test_what_queues_in_front_of_a_thread_that_flushes_waits_for_the_flush():

@@ -84,8 +84,7 @@ def plan(cases: list[Case], variants: tuple[Variant, ...], repeats: int) -> Iter
     loads = list(dict.fromkeys(case.load for case in cases))
     for repeat in range(1, repeats + 1):
         for scenario in (*loads, *cases):
-            own = scenario.ways if isinstance(scenario, Case) else scenario.variants
-            yield from ((scenario, variant, repeat) for variant in variants if variant in own)
+            yield from ((scenario, variant, repeat) for variant in variants if variant in scenario.ways)
 
 
 def show(verdict: Verdict) -> None:

@@ -48,6 +48,11 @@ class Load:
     attached: bool = False
     variants: tuple[Variant, ...] = tuple(Variant)
 
+    @property
+    def ways(self) -> tuple[Variant, ...]:
+        """How it is run."""
+        return self.variants
+
 
 @dataclass(frozen=True, eq=False)
 class Case:

@@ -42,14 +42,15 @@ class Kept:
 
 
 def read_kept(path: Path) -> Kept:
-    """Return what a file holds; nothing if there is none. Cases that are gone since are left out."""
+    """Return what a file holds; nothing if there is none. Cases and variants that are gone since are left out."""
     if not path.is_file():
         return Kept()
     whole, *verdicts = map(json.loads, path.read_text(encoding="utf-8").splitlines())
     kept = Kept({}, **whole)
     for verdict in verdicts:
-        if scenario := SCENARIOS.get(verdict["scenario"]):
-            kept.add(Verdict(**verdict | {"scenario": scenario, "variant": Variant(verdict["variant"])}))
+        scenario, variant = SCENARIOS.get(verdict["scenario"]), Variant(verdict["variant"])
+        if scenario and variant in scenario.ways:
+            kept.add(Verdict(**verdict | {"scenario": scenario, "variant": variant}))
     return kept
 
 

@@ -24,12 +24,13 @@ def test_verdicts_are_read_as_they_were_written_and_a_repetition_replaces_itself
     assert read_kept(tmp_path / "none.jsonl").verdicts == {}
 
 
-def test_a_case_that_is_gone_is_left_out(tmp_path):
+def test_a_case_or_variant_that_is_gone_is_left_out(tmp_path):
     made = Verdict(CASES[0], Variant.PINNED, 1, "client", "low", "It was the client.", 100.0)
     gone = replace(made, scenario=replace(CASES[0], name="gone"))
+    unpinned = next(case for case in CASES if case.ways == (Variant.UNPINNED,))
     kept = Kept()
-    kept.add(made)
-    kept.add(gone)
+    for verdict in (made, gone, replace(made, scenario=unpinned)):
+        kept.add(verdict)
     kept.write(tmp_path / "kept.jsonl")
     assert list(read_kept(tmp_path / "kept.jsonl").verdicts.values()) == [made]
 

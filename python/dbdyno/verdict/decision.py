@@ -159,7 +159,7 @@ def _rivals(trial: Trial, full: Full | None, held: Mapping[str, float]) -> Mappi
         if client := saturated_client(trial.recorded, trial.facts, trial.embedded):
             rivals[full.limit] = [f"the client was saturated too: {client}"]
     locked, in_flight = held.get(LOCK, 0.0), sum(held.values())
-    if full and full.limit in (SERVER_CPU, HOST_CPU) and locked >= QUEUED_FOR_LOCKS * in_flight:
+    if full and full.limit in (SERVER_CPU, HOST_CPU) and locked and locked >= QUEUED_FOR_LOCKS * in_flight:
         words = f"locks had a queue too: {locked:.1f} operations in flight ({locked / in_flight:.0%})"
         rivals.setdefault(full.limit, []).append(words)
     return rivals

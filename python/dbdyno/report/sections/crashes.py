@@ -29,7 +29,8 @@ AGREEMENT_HEADINGS = (
 AGREEMENT_NOTE = (
     "Held against: a log or replica that should have the same rows after recovery. Store only, there only: writes that "
     "only one side has, and in how many rows. Alone missing: acknowledged writes (pairs) that it would have lacked if "
-    "it had replaced the store before its recovery. Agreement: none is promised unless both are flushed at each commit."
+    "it had replaced the store before its recovery. Agreement: promised if both are flushed at each commit, or if only "
+    "a replica was killed."
 )
 _RETURN: tuple[Literal["ready_s", "first_read_s"], ...] = ("ready_s", "first_read_s")
 _HELD: tuple[Literal["store_only", "other_only", "rows", "alone_missing"], ...] = (
