@@ -1,4 +1,4 @@
-"""A primary and replicas of it, private, as one system: all is asked of the primary, which alone is killed."""
+"""A primary and replicas of it, private, as one system: all is asked of the primary, and it or a replica is killed."""
 
 from __future__ import annotations
 
