@@ -167,6 +167,24 @@ def test_a_classic_question_has_both_answers_and_its_evidence(figures: Figures, 
     ]
 
 
+def test_a_page_begins_with_what_was_found_then_and_now(figures: Figures) -> None:
+    declared, answer = figures("declared").Figures, figures("classics").answer
+    run = {"started_unix_s": 86400, "headline": {"sentence": "redis is fastest."}, "trials": []}
+    asked = declared("f", ("dbdyno", "run", "f"), classic="Who?", then="Nobody.", differs="it was never asked.")
+    assert answer(asked, run) == (
+        "**Then**: Nobody.\n\n**Now**, on 1970-01-02: redis is fastest.\n\n**Why they differ**: it was never asked."
+    )
+    unpublished = declared("f", ("dbdyno", "run", "f"), classic="Who?", then="–")
+    assert answer(unpublished, run) == "**Now**, on 1970-01-02: redis is fastest."
+
+
+def test_every_classic_page_begins_with_the_answers(figures: Figures) -> None:
+    asked = [name for name, run in figures("declared").declared(ROOT).items() if run.classic]
+    pages = {name: (ROOT / f"docs/experiments/{name}.md").read_text(encoding="utf-8") for name in asked}
+    late = [name for name, text in pages.items() if text.index(f"{name} answer -->") > text.index("## ")]
+    assert asked and not late
+
+
 def test_groups_of_clients_have_their_own_figures(figures: Figures) -> None:
     writers = {"name": "writers", "clients": 1, "offered_per_s": 200.0, "response_time_us": {"p99": 2500.0}}
     readers = {"name": "readers", "clients": 4, "service_time_us": {"p99": 800.0}}

@@ -1,20 +1,21 @@
 """The blocks of pages that come from results/.
 
-`<!-- generated: NAME KIND -->` is a table of one run, KIND being one of `tables.BLOCKS`. `<!-- generated: classics -->`
-is the table of the classic questions.
+`<!-- generated: NAME KIND -->` is a table of one run, KIND being one of `tables.BLOCKS`, or the `answer` to a classic
+question. `<!-- generated: classics -->` is the table of these questions.
 """
 
 import json
 import re
 from pathlib import Path
 
-from scripts.figures.classics import classics
+from scripts.figures.classics import answer, classics
 from scripts.figures.declared import declared
 from scripts.figures.tables import BLOCKS
 from scripts.reference.markdown import replace_block
 
 INDEX = "docs/experiments/README.md"
-_BLOCK = re.compile(rf"<!-- generated: (([\w-]+) ({'|'.join(BLOCKS)})) -->")
+_KINDS = BLOCKS | {"answer": answer}
+_BLOCK = re.compile(rf"<!-- generated: (([\w-]+) ({'|'.join(_KINDS)})) -->")
 
 
 def renewed(root: Path, texts: dict[str, str]) -> dict[str, str]:
@@ -29,7 +30,7 @@ def renewed(root: Path, texts: dict[str, str]) -> dict[str, str]:
         text = texts.get(name) or path.read_text(encoding="utf-8")
         for block, figures, kind in _BLOCK.findall(text):
             run = json.loads((root / runs[figures].result).read_text(encoding="utf-8"))
-            text = pages[name] = replace_block(text, block, BLOCKS[kind](runs[figures], run))
+            text = pages[name] = replace_block(text, block, _KINDS[kind](runs[figures], run))
     pages[INDEX] = replace_block(
         texts.get(INDEX) or (root / INDEX).read_text("utf-8"), "classics", classics(root, runs)
     )

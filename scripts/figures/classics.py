@@ -1,4 +1,4 @@
-"""The table of classic questions: the published answer and today's, from kept summaries."""
+"""The classic questions from kept summaries: a table with both answers, then and now, and the first lines of a page."""
 
 import json
 from collections.abc import Mapping
@@ -7,8 +7,8 @@ from typing import Any
 
 from scripts.figures.declared import Figures
 from scripts.figures.form import three
-from scripts.figures.tables import best, quoted
-from scripts.reference.markdown import code, table
+from scripts.figures.tables import best, day, quoted
+from scripts.reference.markdown import code, prose, table
 
 from dbdyno.report.option_answer import by_option
 from dbdyno.report.warm_up_answer import by_restart
@@ -18,6 +18,23 @@ def classics(root: Path, runs: Mapping[str, Figures]) -> str:
     """Return a row for each documented run that repeats a published experiment."""
     rows = [_row(root, figures) for figures in runs.values() if figures.classic]
     return table(("Question", "Answer then", "Answer now", "Limited by", "Command and evidence"), rows)
+
+
+def answer(figures: Figures, run: Mapping[str, Any]) -> str:
+    """Return a page's first lines: what was found then, what is found now, and why the two differ."""
+    then, now, differs = (
+        f"**Then**: {figures.then}",
+        f"**Now**, on {day(run)}:",
+        f"**Why they differ**: {figures.differs}",
+    )
+    answers = _answer(figures, run)
+    today = prose(f"{now} {answers[0]}") if len(answers) == 1 else "\n".join([now, "", *map(_item, answers)])
+    return "\n\n".join([prose(then), today, prose(differs)] if figures.differs else [today])
+
+
+def _item(text: str) -> str:
+    """Return an item of a list."""
+    return prose(f"- {text}").replace("\n", "\n  ")
 
 
 def _row(root: Path, figures: Figures) -> tuple[str, ...]:

@@ -21,6 +21,7 @@ class Figures:
         draws: what the plot shows: throughput against `clients`, or `versions` relative to the first.
         classic: the published experiment that it repeats, and its author's question; empty if there is none.
         then: the published answer.
+        differs: why today's answer differs from it, or that it does not; empty if none was published.
         pairs: two systems each, by label: today's answer is the ratio of the first to the second. Empty: the headline.
     """
 
@@ -31,6 +32,7 @@ class Figures:
     draws: str = "clients"
     classic: str = ""
     then: str = ""
+    differs: str = ""
     pairs: tuple[tuple[str, str], ...] = ()
 
     @property

@@ -26,7 +26,7 @@ def measured(figures: Figures, run: Document) -> str:
     host = run["environment"]
     repeats = max(trial["repeat"] for trial in trials)
     sentences = (
-        f"Measured on {strftime('%Y-%m-%d', gmtime(run['started_unix_s']))} with dbdyno {run['dbdyno']}, "
+        f"Measured on {day(run)} with dbdyno {run['dbdyno']}, "
         f"on {_host(host)} ({host['cpu_model']}, load average {host['load_average'][0]:.2f} before).",
         f"{_trials(trials)}, "
         + (f"{repeats} repetitions in random order." if repeats > 1 else f"one a cell: {figures.once}."),
@@ -34,6 +34,11 @@ def measured(figures: Figures, run: Document) -> str:
         _checked(trials),
     )
     return f"{prose(' '.join(sentences))}\n\n```\n{_wrapped(figures.command)}\n```"
+
+
+def day(run: Document) -> str:
+    """Return the day on which a run began."""
+    return strftime("%Y-%m-%d", gmtime(run["started_unix_s"]))
 
 
 def _trials(trials: list[Document]) -> str:
