@@ -65,6 +65,10 @@ def test_one_full_thread_is_named_also_with_idle_helpers_around_it():
     assert full(seen, clients=1, **REDIS) is None
 
 
+def test_no_operation_waits_for_a_java_machine_that_compiles_its_code():
+    assert full(thread("C2 CompilerThre", 0.9, 0.06) | host(IDLE_HOST), **REDIS) is None
+
+
 def test_a_thread_that_mostly_waits_is_full_only_if_the_host_is_not():
     waiting = thread("redis-server", 0.5, 0.45) | process("redis", cpu=0.5, queue=0.5) | process("client", 0.7, 0.6)
     assert full(waiting | host(IDLE_HOST), **REDIS)[0] == "server-thread"
@@ -158,6 +162,12 @@ def test_other_processes_on_the_processors_of_one_side_are_named():
     starved = process("mariadb", cpu=0.02, queue=8.8) | process("client", cpu=0.0) | host(IDLE_HOST)
     others = "others used 60% of the processors that the server is pinned to; 8.8 of its threads waited"
     assert full(starved | pinned_to("server", 0.62, 0.38), **apart) == ("neighbour", (others,))
+    # It waited for a processor while others used far more of it than it did, so idle time was none of its own.
+    waited = process("mariadb", cpu=0.02) | process("client", cpu=0.13, queue=0.61) | host(IDLE_HOST)
+    others = "others used 60% of the processors that the load client is pinned to; 0.6 of its threads waited"
+    assert full(waited | pinned_to("client", 0.73, 0.27), **apart) == ("neighbour", (others,))
+    beside = process("mariadb", cpu=0.02) | process("client", cpu=0.3, queue=0.61) | host(IDLE_HOST)
+    assert full(beside | pinned_to("client", 0.73, 0.27), **apart) is None
     assert full(process("mariadb", cpu=0.2) | CLIENT | host(IDLE_HOST) | sides, **apart) is None
     waiting = process("mariadb", cpu=0.2) | process("client", cpu=0.3, queue=0.7) | host(IDLE_HOST)
     others = "others used 69% of the processors that the load client is pinned to; 0.7 of its threads waited"

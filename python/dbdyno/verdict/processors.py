@@ -17,13 +17,16 @@ MOST_OF_THE_HOST = 0.85
 """A server that uses this share of all that is used on a full host is what fills it."""
 OTHERS_SHARE, STOLEN_SHARE = 1 / 3, 0.2
 """Shares of the host's processors: used by processes outside the trial, and taken by the hypervisor."""
-STARVED_BY = 10
+STARVED_BY = 2
 """Times what a side used of its processors that others used, from which on it did not get the idle ones either."""
 BRIM_FULL = 0.97
 """Share of the processors it is pinned to that a server uses when they are full though no thread waits for one: a pool
 of a few threads holds the operations itself."""
 FULL_THREAD, FULL_THREAD_WITH_WAIT = 0.85, 0.9
 """Shares of the time that a full thread is on a processor, or is on one or waits for one."""
+
+COMPILERS = ("C1 CompilerThre", "C2 CompilerThre")
+"""Threads of a Java machine that compile its code: no operation waits for them."""
 
 KNOWN_WORK = 0.5
 """Share of the time of threads which are never idle that must be known. Waits of some µs are hardly ever observed."""
@@ -148,7 +151,7 @@ def taken_share(measured: Measured, side: str) -> float:
     """Return which share of the processors that a side is pinned to others used, if none was left idle; else 0.
 
     If the other side may use the same processors, what it used counts as the trial's own. Idle ones were of no use to
-    a side that was given next to nothing: others had ten times as much.
+    a side whose threads waited while others used twice as much as it did.
 
     side: `server` or `client`; an embedded store is the client.
     """
@@ -193,6 +196,8 @@ def full_threads(measured: Measured, least_cpu: float, least_at_work: float) -> 
         if measured.thread_each(server) or measured.trial.facts.transactions_in_flight <= 1:
             continue
         for name in _threads_of(measured, server):
+            if name in COMPILERS:
+                continue
             cpu, waiting = (measured.of_threads(server, f"{name}.busiest_{what}") for what in ("cpu", "run_queue"))
             if cpu >= least_cpu and cpu + waiting >= least_at_work:
                 yield f"its thread '{name}' was busy {min(1.0, cpu + waiting):.0%} of the time ({cpu:.0%} on a CPU)"

@@ -12,6 +12,7 @@ from ..case import (
     NEIGHBOUR,
     SERVER_CPU,
     SERVER_QUEUE,
+    SERVER_THREAD,
     Case,
     Load,
     Variant,
@@ -189,12 +190,12 @@ COMPACTIONS = (
     ),
     Case(
         "write-stalls-cassandra",
-        "Cassandra has 4 MiB of buffers and 2 MB/s of writes, 16 clients play",
+        "Cassandra has 8 MiB of buffers and 8 MB/s of writes, 16 clients play",
         CASSANDRA_GAME,
         # The held device is a cause too, whichever of its writes is waited for most.
         frozenset({COMPACTION, COMMIT, DISK}),
-        (server_limited(slow_disk(write_bps=2e6)),),
-        system="cassandra?memtable_heap_space=4MiB&memtable_offheap_space=4MiB",
+        (server_limited(slow_disk(write_bps=8e6)),),
+        system="cassandra?memtable_heap_space=8MiB&memtable_offheap_space=8MiB",
         # On one processor it does hardly more without the cause: that processor is the limit.
         variants=TWO_PROCESSORS,
         keys={"seconds": 20, "operation_timeout_seconds": 60},
@@ -206,11 +207,10 @@ QUEUES = (
         "cassandra-readers",
         "Cassandra has two threads for reads, 32 clients read",
         CASSANDRA,
-        frozenset({SERVER_QUEUE, SERVER_CPU}),
+        frozenset({SERVER_QUEUE, SERVER_THREAD, SERVER_CPU}),
         # Cassandra 5 takes no less.
         system="cassandra?concurrent_reads=2",
         unpinned=HOST,
-        held_out=True,
     ),
     Case(
         "cassandra-commit",

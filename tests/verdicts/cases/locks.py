@@ -75,6 +75,8 @@ ROWS = (
         LOCKED,
         system="mariadb?innodb_flush_log_at_trx_commit=0",
         keys=ONE_ROW,
+        # On one processor the server fills it, and updates three times as much as on two.
+        variants=(Variant.UNPINNED,),
     ),
     Case(
         "row-lock-postgresql",
