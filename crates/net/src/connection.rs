@@ -114,6 +114,12 @@ impl Connection {
         Self::of(fd, reactor, timeout_ns, Interest::Bytes)
     }
 
+    /// The beginning of `buffer` is fetched into the processor's caches before its task is polled. Nothing is read there, so the buffer may
+    /// move or go.
+    pub fn keep_near(&self, buffer: &[u8]) {
+        self.reactor.keep_near(self.slot, buffer.as_ptr() as usize);
+    }
+
     /// Every wait lasts at most this long from now on.
     pub fn wait_at_most(&mut self, timeout_ns: u64) {
         self.timeout_ns = timeout_ns;

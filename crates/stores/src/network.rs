@@ -49,7 +49,9 @@ impl Endpoint {
     pub async fn connect(&self, reactor: &Rc<Reactor>) -> Result<Exchange, Failure> {
         let connection = Connection::connect(reactor, &self.address, self.resolved, self.timeout_ns).await;
         let connection = connection.map_err(|error| Failure::Connect(format!("{}: {error}", self.address)))?;
-        Ok(Exchange { connection, request: Vec::with_capacity(512), answered: 0, timeout_ns: self.timeout_ns })
+        let request = Vec::with_capacity(512);
+        connection.keep_near(&request);
+        Ok(Exchange { connection, request, answered: 0, timeout_ns: self.timeout_ns })
     }
 }
 

@@ -4,6 +4,7 @@ mod administration;
 mod config;
 
 use std::rc::Rc;
+use std::sync::{Arc, OnceLock};
 
 use dbdyno_model::{Dialect, Failure, Field, Kind, Operation, Row, RowBuffer, Session, Value};
 use dbdyno_net::Reactor;
@@ -40,12 +41,18 @@ pub struct Postgres {
     pub password: String,
     pub database: String,
     pub schema: SharedSchema,
+    described: Described,
 }
+
+/// The statements as the server described them to the first session. All sessions to which it describes the same share them, so that they
+/// stay in the processor's caches.
+type Described = Arc<OnceLock<Arc<[Prepared]>>>;
 
 pub struct PostgresSession {
     exchange: Exchange,
     schema: SharedSchema,
-    statements: Vec<Prepared>,
+    statements: Arc<[Prepared]>,
+    described: Described,
     /// Those of them that are prepared while not all are: the server keeps them when one of the others fails.
     preparing: Vec<Prepared>,
     /// The kinds of each statement's parameters.
@@ -65,7 +72,8 @@ impl OpenStore for Postgres {
         Ok(PostgresSession {
             exchange,
             schema: SharedSchema::clone(&self.schema),
-            statements: Vec::new(),
+            statements: Arc::default(),
+            described: Arc::clone(&self.described),
             preparing: Vec::new(),
             parameters: Vec::new(),
             is_open: false,
@@ -159,6 +167,12 @@ fn adopt(schema: &Schema, step: usize, mut prepared: Prepared) -> Result<Prepare
     Ok(prepared)
 }
 
+/// Returns the statements that others have, too, if they are the same.
+fn shared(described: &OnceLock<Arc<[Prepared]>>, own: Arc<[Prepared]>) -> Arc<[Prepared]> {
+    let first = described.get_or_init(|| Arc::clone(&own));
+    if **first == *own { Arc::clone(first) } else { own }
+}
+
 impl PostgresSession {
     /// Prepares a statement for each step, the first time one is needed: loading needs none, and the tables must exist.
     #[cold]
@@ -174,9 +188,9 @@ impl PostgresSession {
             let prepared = self.exchange.ask(|bytes| wire::prepared(bytes, &name)).await?;
             self.preparing.push(adopt(&self.schema, i, prepared.map_err(|error| refused(&error))?)?);
         }
-        let statements = std::mem::take(&mut self.preparing);
+        let statements: Arc<[Prepared]> = std::mem::take(&mut self.preparing).into();
         self.parameters = (0..statements.len()).map(|i| self.schema.parameter_kinds(i)).collect();
-        self.statements = statements;
+        self.statements = shared(&self.described, statements);
         Ok(())
     }
 
@@ -443,6 +457,21 @@ mod tests {
         assert!(matches!(failure("57P01", true), Failure::Connection(_)));
         assert!(matches!(failure("40P01", false), Failure::Conflict(m) if m == "no (SQLSTATE 40P01)"));
         assert!(matches!(failure("42601", false), Failure::Server(_)));
+    }
+
+    #[test]
+    fn sessions_share_statements_that_are_described_to_them_alike() {
+        let described = OnceLock::new();
+        let of = |columns: &[ScalarType]| -> Arc<[Prepared]> {
+            let mut statements = [Prepared::default()];
+            statements[0].columns = columns.into();
+            statements.into()
+        };
+        let first = shared(&described, of(&[ScalarType::Int4]));
+        assert!(Arc::ptr_eq(&first, &shared(&described, of(&[ScalarType::Int4]))));
+        let other = shared(&described, of(&[ScalarType::Int8]));
+        assert_eq!(other[0].columns, [ScalarType::Int8]);
+        assert_eq!(first[0].columns, [ScalarType::Int4]);
     }
 
     #[test]

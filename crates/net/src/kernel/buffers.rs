@@ -1,18 +1,21 @@
 //! A ring of buffers that io_uring fills (io_uring_register_buf_ring(3)): the kernel takes them at its head, we give them back at its tail.
 
-use std::alloc::{Layout, alloc_zeroed, dealloc, handle_alloc_error};
+use std::alloc::{Layout, alloc, dealloc, handle_alloc_error};
 use std::io;
 use std::ptr::NonNull;
 use std::sync::atomic::{AtomicU16, Ordering};
 
 use io_uring::types::BufRingEntry;
 use io_uring::{IoUring, Submitter};
+use rustix::mm::{Advice, madvise};
 
 /// A longer answer arrives in several. A power of two, as the kernel wants it.
 const COUNT: u16 = 256;
 const SIZE_BYTES: usize = 4096;
 const RING_SIZE_BYTES: usize = COUNT as usize * size_of::<BufRingEntry>();
-const PAGE_SIZE_BYTES: usize = 4096;
+/// A page of the larger kind, which holds all of it: on small pages each answer would lie on another one, and the processor would look up
+/// its address anew after every switch from the server's processes.
+const PAGE_SIZE_BYTES: usize = 2 << 20;
 /// The group of a ring's only buffers.
 pub const GROUP: u16 = 0;
 
@@ -25,15 +28,19 @@ pub struct Buffers {
 impl Buffers {
     const LAYOUT: Layout = match Layout::from_size_align(RING_SIZE_BYTES + COUNT as usize * SIZE_BYTES, PAGE_SIZE_BYTES)
     {
-        Ok(layout) => layout,
+        Ok(layout) => layout.pad_to_align(),
         Err(_) => panic!("the sizes above are no layout"),
     };
 
     /// Registers the buffers with a ring, which must be dropped, or lose them by [`Buffers::unregister`], before they are.
     pub fn register(ring: &IoUring) -> io::Result<Self> {
         // SAFETY: the layout has a size.
-        let base = unsafe { alloc_zeroed(Self::LAYOUT) };
+        let base = unsafe { alloc(Self::LAYOUT) };
         let base = NonNull::new(base).unwrap_or_else(|| handle_alloc_error(Self::LAYOUT));
+        // SAFETY: whole pages of the allocation. A kernel without large pages says so, and goes on with small ones.
+        let _ = unsafe { madvise(base.as_ptr().cast(), Self::LAYOUT.size(), Advice::LinuxHugepage) };
+        // SAFETY: the allocation's own bytes.
+        unsafe { base.write_bytes(0, Self::LAYOUT.size()) };
         let mut buffers = Self { base, tail: 0 };
         // SAFETY: the ring's entries begin the allocation, which lives until after the ring has let go of it.
         unsafe { ring.submitter().register_buf_ring_with_flags(base.as_ptr() as u64, COUNT, GROUP, 0)? };

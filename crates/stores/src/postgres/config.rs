@@ -43,6 +43,7 @@ impl StoreConfig for PostgresConfig {
             password: context.secret(self.password)?.unwrap_or_default(),
             database: self.database.clone(),
             schema: context.schema(),
+            described: Default::default(),
         })
     }
 }
