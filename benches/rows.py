@@ -1,5 +1,6 @@
 """A row of the table: two sides, the compared figures, and the limit."""
 
+import math
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from statistics import median
@@ -10,8 +11,8 @@ Combine = Callable[[float, float], float]
 
 
 def ratio(ours: float, theirs: float) -> float:
-    """Return how many times theirs ours is."""
-    return ours / theirs
+    """Return how many times theirs ours is; infinite if theirs is 0, as user time may be in a short run."""
+    return ours / theirs if theirs else math.inf
 
 
 def difference(ours: float, theirs: float) -> float:

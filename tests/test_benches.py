@@ -40,6 +40,11 @@ def test_a_bench_can_be_imported(name: str, bench: Callable[[str], ModuleType]) 
     assert bench(name).__doc__
 
 
+def test_against_nothing_a_ratio_is_infinite(bench: Callable[[str], ModuleType]) -> None:
+    ratio = bench("rows").ratio
+    assert (ratio(3.0, 2.0), ratio(3.0, 0.0)) == (1.5, float("inf"))
+
+
 def test_throughput_is_that_of_the_seconds_that_were_watched(bench: Callable[[str], ModuleType]) -> None:
     observe = bench("observe")
     records = [

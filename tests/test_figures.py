@@ -179,7 +179,10 @@ def test_a_page_begins_with_what_was_found_then_and_now(figures: Figures) -> Non
 
 
 def test_every_classic_page_begins_with_the_answers(figures: Figures) -> None:
-    asked = [name for name, run in figures("declared").declared(ROOT).items() if run.classic]
+    classics = [run for run in figures("declared").declared(ROOT).values() if run.classic]
+    # A published answer is compared with today's.
+    assert all((run.then == "–") == (not run.differs) for run in classics)
+    asked = [run.name for run in classics]
     pages = {name: (ROOT / f"docs/experiments/{name}.md").read_text(encoding="utf-8") for name in asked}
     late = [name for name, text in pages.items() if text.index(f"{name} answer -->") > text.index("## ")]
     assert asked and not late

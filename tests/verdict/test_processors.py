@@ -162,7 +162,7 @@ def test_other_processes_on_the_processors_of_one_side_are_named():
     starved = process("mariadb", cpu=0.02, queue=8.8) | process("client", cpu=0.0) | host(IDLE_HOST)
     others = "others used 60% of the processors that the server is pinned to; 8.8 of its threads waited"
     assert full(starved | pinned_to("server", 0.62, 0.38), **apart) == ("neighbour", (others,))
-    # It waited for a processor while others used far more of it than it did, so idle time was none of its own.
+    # Others used far more of its processor than it did, so it waited for them, although some time was idle.
     waited = process("mariadb", cpu=0.02) | process("client", cpu=0.13, queue=0.61) | host(IDLE_HOST)
     others = "others used 60% of the processors that the load client is pinned to; 0.6 of its threads waited"
     assert full(waited | pinned_to("client", 0.73, 0.27), **apart) == ("neighbour", (others,))

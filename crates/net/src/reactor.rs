@@ -281,7 +281,7 @@ impl Reactor {
         let Some(slot) = slots.get(Token::of(event).slot) else { return };
         prefetch(slot.near, NEAR_BYTES);
         if let Some(task) = tasks.get(slot.task).and_then(Option::as_ref) {
-            prefetch(std::ptr::from_ref(&**task).cast::<u8>() as usize, size_of_val(&**task));
+            prefetch(std::ptr::from_ref(&**task).cast::<u8>() as usize, size_of_val(&**task).min(TASK_BYTES));
         }
     }
 
@@ -339,7 +339,9 @@ impl Reactor {
     }
 }
 
-/// How much of what a task will touch beside its own memory is fetched: as much as most requests have.
+/// How much of a task is fetched ahead. A client has 5 KiB, and to fetch all of it saved no more.
+const TASK_BYTES: usize = 2048;
+/// How much of what it will touch beside its own memory is fetched: as much as most requests have.
 const NEAR_BYTES: usize = 128;
 /// The bytes that a processor fetches at once.
 const CACHE_LINE_BYTES: usize = 64;
