@@ -141,6 +141,14 @@ def test_a_picture_of_versions_has_a_line_for_each_load(figures: Figures, tmp_pa
     assert "throughput relative to mysql@5.5</text>" in drawn
 
 
+def test_a_picture_of_queries_has_each_query_and_store(figures: Figures, tmp_path: Path) -> None:
+    (tmp_path / "kept.json").write_text("{}")
+    queries = [{"name": "q0", "hot_s": [0.5, 0.25, 1.0]}, {"name": "q1", "hot_s": []}]
+    trials = [TRIAL | {"label": label, "analysis": {"queries": queries}} for label in ("duckdb", "mariadb")]
+    drawn = figures("picture").draw({"trials": trials}, tmp_path / "kept.json", "queries")
+    assert all(f"{label}</text>" in drawn for label in ("q0", "q1", "duckdb", "mariadb"))
+
+
 def test_the_headline_has_the_ratio_of_each_other_system(figures: Figures) -> None:
     ratio = {"ratio": 0.512, "low": 0.5, "high": 0.525, "verdict": "slower"}
     answer = {"sentence": "redis was fastest.", "leader": "redis", "ratios": {"lmdb": ratio}}
@@ -251,7 +259,7 @@ def test_a_classic_question_is_answered_by_declared_pairs_at_the_leaders_best_lo
 def test_a_question_without_pairs_is_answered_by_restarts_or_by_variants(figures: Figures) -> None:
     asked = figures("declared").Figures("f", ("dbdyno", "run", "f"), classic="How long?")
     warm_up = {"first_per_s": 10.0, "warm_per_s": 100.0, "seconds": 3, "answered_s": 0.1}
-    restarted = [{"label": "a", "seconds": 20.0, "warm_up": warm_up}]
+    restarted = [TRIAL | {"label": "a", "seconds": 20.0, "warm_up": warm_up}]
     cells = [
         {"workload": "w", "clients": 4, "rows": 1, "pipeline": 1, "network_delay_us": 0, "ratio": 0.5, "low": 0.4}
         | {"high": 0.8, "verdict": "slower", "baseline": {"label": "a", "variant": "x=0", "throughput_per_s": 9.0}}
@@ -261,6 +269,49 @@ def test_a_question_without_pairs_is_answered_by_restarts_or_by_variants(figures
     assert answers(asked, {"trials": restarted})[0].startswith("a: 10.0/s in the first second after the restart")
     variants = {"trials": [], "option_comparison": {"cells": cells}}
     assert answers(asked, variants) == ["a at 4 clients against x=0: x=1 0.500× [0.400 to 0.800]."]
+    batches = [TRIAL | {"workload": f"batch-get?batch={keys}"} for keys in (1, 10)]
+    assert answers(asked, {"trials": batches})[0].startswith(
+        "Rows a second with 10 keys a request, against 1: 10.0 × on"
+    )
+
+
+LIBRARY = {"label": "redis via redis-py", "workload": "game", "clients": 16, "native_throughput_per_s": 900.0}
+LIBRARY |= {"throughput_ratio": 0.123, "lowest": 0.1, "highest": 0.15, "client_cpu_ratio": 9.04}
+
+
+def test_a_client_library_is_compared_where_the_native_client_did_most(figures: Figures) -> None:
+    asked = figures("declared").Figures("f", ("dbdyno", "run", "f"), classic="How much?")
+    costs = [LIBRARY, LIBRARY | {"clients": 1, "native_throughput_per_s": 90.0, "client_cpu_ratio": None}]
+    run = {"trials": [], "client_libraries": costs}
+    assert figures("classics")._answer(asked, run) == [
+        "`redis via redis-py` did 0.123× (0.1 to 0.15) as much as the native client, with 9.04× its processor time."
+    ]
+    assert figures("tables").BLOCKS["libraries"](None, run).splitlines()[2:] == [
+        "| `redis via redis-py` | 16 | 0.123 | 0.1 to 0.15 | 9.04 |",
+        "| `redis via redis-py` | 1 | 0.123 | 0.1 to 0.15 | – |",
+    ]
+
+
+def test_evenness_has_medians_and_the_lowest_floor_of_the_repetitions(figures: Figures) -> None:
+    even = {"seconds_below_half": 0, "stalls": {"longest_ms": 5.0}, "worst_second_p99_us": 2500.0}
+    trials = [{"stability": even | {"floor": floor}, "repeat": at} for at, floor in enumerate((0.9, 0.5, 0.8, None))]
+    assert table(figures, "stability", *trials)[2:] == ["| `redis` | 1,000 | 80% | 50% | 0 | 5 | 2.5 |"]
+    asked = figures("declared").Figures("f", ("dbdyno", "run", "f"), classic="How steady?", floors=True)
+    run = {"trials": [TRIAL | trial for trial in trials]}
+    assert figures("classics")._answer(asked, run) == ["`redis`: 1,000/s, floor 80% (50% to 90%)."]
+
+
+def test_scans_have_a_row_for_each_table_and_copies_two_for_each_tool(figures: Figures) -> None:
+    loaded = {"rows": 1_000_000, "seconds": 2.0, "rows_per_s": 500_000.0, "size_bytes": 36_000_000}
+    query = {"name": "all", "columns": 10, "cold_s": 1.0, "hot_s": [0.5, 0.25]}
+    scan = {"workload": "wide-rows?layout=tinyints", "loaded": loaded, "analysis": {"queries": [query]}}
+    assert table(figures, "scans", scan)[2:] == ["| `redis` | tinyints | 36 | 500,000 | 4 | 25.0 |"]
+    took = {"seconds": 2.0, "rows_per_s": 21_000.0, "bytes_per_s": 3e6, "tool_cpu_s": 1.0, "server_cpu_s": 0.5}
+    copied = {"copy": {"tool": "sql", "workers": 2, "dump": took, "restore": took, "identical": True}}
+    assert table(figures, "copies", copied)[2:] == [
+        "| `redis` | sql | 2 | dump | 2.00 | 21k | 3.00 | 1.00 | 0.5 |  |",
+        "| `redis` | sql | 2 | restore | 2.00 | 21k | 3.00 | 1.00 | 0.5 | yes |",
+    ]
 
 
 def test_a_long_command_is_wrapped_between_its_options(figures: Figures) -> None:
@@ -287,6 +338,23 @@ def test_queries_are_timed_cold_and_hot_and_one_without_an_answer_says_so(figure
     assert figures("tables")._trials([TRIAL | trials[0]]) == "1 load, and on each every query once cold and 3 times hot"
 
 
+def test_the_limits_of_queries_are_by_store_and_the_most_frequent_is_its_limit(figures: Figures) -> None:
+    disk, none = {"limit": "disk"}, {}
+    queries = [{"name": f"q{number}", **limit} for number, limit in enumerate((none, disk, disk))]
+    trial = {"analysis": {"queries": queries}}
+    assert table(figures, "query-limits", trial)[2:] == [
+        "| `redis` | the disk | q1, q2 |",
+        "| `redis` | no verdict | q0 |",
+    ]
+    assert table(figures, "query-limits", {"analysis": {"queries": queries[1:]}})[2:] == [
+        "| `redis` | the disk | all |"
+    ]
+    by_store = figures("kinds").frequent_limits({"trials": [TRIAL | trial, TRIAL | {"label": "lmdb"}]})
+    assert by_store == {"redis": "the disk"} and figures("classics")._limits({}) == "–"
+    killed = {"trials": [TRIAL | {"crash": {"kind": "kill"}}], "headline": {"limits": {"redis": "the disk"}}}
+    assert figures("classics")._limited(killed) == {}
+
+
 def test_loads_have_their_rate_and_their_size(figures: Figures) -> None:
     loaded = [{"loaded": {"rows": 1000, "seconds": seconds, "size_bytes": 250_000}} for seconds in (1.0, 2.0, 9.0)]
     assert table(figures, "loads", *loaded)[2:] == ["| `redis` | 1,000 | 2 | 500 | 0.2 | 250 |"]
@@ -302,7 +370,8 @@ def test_crashes_of_a_kind_are_added_up(figures: Figures) -> None:
         "| `redis` | D0 | power-cut | 1 | 1,000 | 3 | 0 | 0 | 0.5 |",
         "| `lmdb` | D0 | kill | 1 | 1,000 | 3 | (2) | 1 | – |",
     ]
-    assert figures("tables")._trials([TRIAL | trials[0]]) == "1 crash in the second half of 2 s of writes"
+    assert figures("tables")._trials([TRIAL | trials[0]]) == "1 crash, each under a load of writes"
+    assert figures("tables")._checked([TRIAL | trials[0]]).startswith("After each, every acknowledged row was compared")
 
 
 def test_the_lag_of_a_replica_is_that_of_the_median_repetition(figures: Figures) -> None:
@@ -321,3 +390,5 @@ def test_a_summary_keeps_the_times_of_queries_and_not_their_answers(figures: Fig
     trial |= {"checks": [], "servers": [], "analysis": {"cold": "anew", "queries": [query]}}
     kept = figures("summary")._trial(trial)
     assert kept["analysis"]["queries"] == [{"name": "q0", "what": "flights", "cold_s": 1.0, "hot_s": [0.5]}]
+    limited = figures("summary")._trial(trial | {"query_verdicts": {"q0": {"limit": "disk", "sentence": "…"}}})
+    assert limited["analysis"]["queries"] == [kept["analysis"]["queries"][0] | {"limit": "disk"}]

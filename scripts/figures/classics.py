@@ -1,15 +1,18 @@
 """The classic questions from kept summaries: a table with both answers, then and now, and the first lines of a page."""
 
 import json
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from pathlib import Path
+from statistics import median
 from typing import Any
 
 from scripts.figures.declared import Figures
 from scripts.figures.form import three
+from scripts.figures.kinds import floors_of, frequent_limits
 from scripts.figures.tables import best, day, quoted
 from scripts.reference.markdown import code, prose, table
 
+from dbdyno.report.batch_answer import by_batch
 from dbdyno.report.option_answer import by_option
 from dbdyno.report.warm_up_answer import by_restart
 
@@ -44,16 +47,18 @@ def _row(root: Path, figures: Figures) -> tuple[str, ...]:
         figures.classic,
         figures.then,
         " ".join(_answer(figures, run)),
-        _limits(run["headline"]["limits"]),
+        _limits(_limited(run)),
         f"{code(' '.join(quoted(figures.command)))}; {evidence}",
     )
 
 
 def _answer(figures: Figures, run: Mapping[str, Any]) -> list[str]:
-    """Return what answers the question: declared pairs, else restarts, else the variants of a workload, else all."""
-    declared = [_pair(run, *pair) for pair in figures.pairs]
-    answers = declared or by_restart(run["trials"]) or by_option(run.get("option_comparison"))
-    return answers or [run["headline"]["sentence"]]
+    """Return what answers the question: declared pairs; else what was varied; else the headline."""
+    answers = [_pair(run, *pair) for pair in figures.pairs] or [_library(cost) for cost in _best(run)]
+    answers += list(_floors(run)) if figures.floors else []
+    complete = [trial for trial in run["trials"] if trial["state"] == "complete"]
+    varied = by_restart(complete), by_batch(complete), by_option(run.get("option_comparison"))
+    return answers or next(filter(None, varied), None) or [run["headline"]["sentence"]]
 
 
 def _pair(run: Mapping[str, Any], system: str, other: str) -> str:
@@ -71,10 +76,38 @@ def _pair(run: Mapping[str, Any], system: str, other: str) -> str:
     raise ValueError(f"{run['run']} has no comparison of {system} and {other} with {load} clients")
 
 
+def _floors(run: Mapping[str, Any]) -> Iterator[str]:
+    """Say of each system to which share of its median second it regularly drops, with the range of its trials."""
+    for label, floors, trials in floors_of(run):
+        rate = f"{median(trial['throughput_per_s'] for trial in trials):,.0f}"
+        yield f"{code(label)}: {rate}/s, floor {median(floors):.0%} ({floors[0]:.0%} to {floors[-1]:.0%})."
+
+
+def _best(run: Mapping[str, Any]) -> list[dict[str, Any]]:
+    """Return the cost of each client library at the load at which the native client did most."""
+    costs = sorted(run.get("client_libraries") or (), key=lambda cost: float(cost["native_throughput_per_s"]))
+    return list({(cost["label"], cost["workload"]): cost for cost in costs}.values())
+
+
+def _library(cost: Mapping[str, Any]) -> str:
+    """Say how a client library compares with the native client; these ratios have a range, no interval."""
+    ratio, low, high = (three(cost[key]) for key in ("throughput_ratio", "lowest", "highest"))
+    spent = f", with {three(cost['client_cpu_ratio'])}× its processor time" if cost["client_cpu_ratio"] else ""
+    return f"{code(cost['label'])} did {ratio}× ({low} to {high}) as much as the native client{spent}."
+
+
+def _limited(run: Mapping[str, Any]) -> Mapping[str, str]:
+    """Return what limited each system: most hot queries of an analysis, and nothing if stores were killed or copied."""
+    if any(trial.get("crash") or trial.get("copy") for trial in run["trials"]):
+        return {}
+    limits: Mapping[str, str] = frequent_limits(run) or run["headline"]["limits"]
+    return limits
+
+
 def _limits(by_label: Mapping[str, str]) -> str:
     """Return each limit with the systems that it limited."""
     limits = dict.fromkeys(by_label.values())
-    if len(limits) == 1:
-        return next(iter(limits))
+    if len(limits) <= 1:
+        return next(iter(limits), "–")
     systems = {limit: [label for label in by_label if by_label[label] == limit] for limit in limits}
     return "; ".join(f"{limit}: {', '.join(labels)}" for limit, labels in systems.items())

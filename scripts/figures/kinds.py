@@ -1,13 +1,20 @@
-"""Blocks of runs whose trials are no loads, from kept summaries: scans of a table, crashes, and the lag of replicas."""
+"""Blocks of runs about something else than throughput: queries, copies, crashes, client libraries, lags of replicas."""
 
-from collections.abc import Iterator, Mapping
+from collections import Counter
+from collections.abc import Iterable, Iterator, Mapping
 from statistics import median
 from typing import Any
 
 from scripts.figures.declared import Figures
 from scripts.figures.form import figures_table, three
 
+from dbdyno.report.sections import analyses
+from dbdyno.report.sections.copies import HEADINGS as COPY_HEADINGS
+from dbdyno.report.sections.copies import rows as copy_rows
+from dbdyno.verdict.limits import noun_of
+
 Document = Mapping[str, Any]
+NO_VERDICT = "no verdict"
 
 
 def queries(figures: Figures, run: Document) -> str:
@@ -24,6 +31,92 @@ def _query(trials: list[Document], name: str) -> tuple[str, str]:
     cold = [query["cold_s"] for query in asked if query.get("cold_s") is not None]
     hot = [median(query["hot_s"]) for query in asked if query.get("hot_s")]
     return tuple(three(median(times)) if times else "no answer" for times in (cold, hot))  # type: ignore[return-value]
+
+
+def query_limits(figures: Figures, run: Document) -> str:
+    """Return what limited each store's hot queries, with their names; a short query is not observed often enough."""
+    rows = []
+    for label, trials in _by_label(run["trials"]).items():
+        by_limit: dict[str, list[str]] = {}
+        for query in trials[0]["analysis"]["queries"]:
+            by_limit.setdefault(_limit(query, trials[0]), []).append(query["name"])
+        most_first = sorted(by_limit.items(), key=lambda item: -len(item[1]))
+        rows += [(label, limit, "all" if len(by_limit) == 1 else ", ".join(names)) for limit, names in most_first]
+    return figures_table(("", "Limited by", "Queries"), rows, left=3)
+
+
+def frequent_limits(run: Document) -> dict[str, str]:
+    """Return what limited most hot queries of each store of a run that analyses a table; empty of other runs."""
+    limits: dict[str, Counter[str]] = {}
+    for trial in run["trials"]:
+        for query in (trial.get("analysis") or {"queries": ()})["queries"]:
+            limits.setdefault(trial["label"], Counter())[_limit(query, trial)] += 1
+    return {label: of_label.most_common(1)[0][0] for label, of_label in limits.items()}
+
+
+def _limit(query: Document, trial: Document) -> str:
+    return noun_of(query["limit"], trial["embedded"]) if query.get("limit") else NO_VERDICT
+
+
+def scans(figures: Figures, run: Document) -> str:
+    """Return how fast each store scanned each table, by query, and the time for a column."""
+    heads, *rows = analyses.scans(run["trials"])
+    return figures_table(_one_line(heads), [tuple(row) for row in rows], left=2)
+
+
+def copies(figures: Figures, run: Document) -> str:
+    """Return how fast each store's own tools dumped and restored, by tool and workers: medians of repetitions."""
+    rows = copy_rows(run["trials"])
+    # The second row of two leaves out what the first said.
+    named = [(*rows[index - index % 2][:3], *row[3:]) for index, row in enumerate(rows)]
+    return figures_table(_one_line(COPY_HEADINGS), named, left=4)
+
+
+def _one_line(heads: Iterable[str]) -> tuple[str, ...]:
+    return tuple(head.replace("\n", " ") for head in heads)
+
+
+def stability(figures: Figures, run: Document) -> str:
+    """Return how even each system was from second to second: medians of repetitions, and the lowest floor of all."""
+    heads = ("", "Transactions/s", "Floor", "lowest", "Seconds below half", "Stall, ms", "Worst second's p99, ms")
+    rows = []
+    for label, floors, trials in floors_of(run):
+        below, stall_ms, worst_us = (
+            median(figure(trial["stability"]) or 0 for trial in trials)
+            for figure in (
+                lambda stated: stated["seconds_below_half"],
+                lambda stated: stated["stalls"]["longest_ms"],
+                lambda stated: stated["worst_second_p99_us"],
+            )
+        )
+        rate = f"{median(trial['throughput_per_s'] for trial in trials):,.0f}"
+        evenness = f"{median(floors):.0%}", f"{floors[0]:.0%}", f"{below:g}", three(stall_ms), three(worst_us / 1000)
+        rows.append((label, rate, *evenness))
+    return figures_table(heads, rows, left=1)
+
+
+def floors_of(run: Document) -> Iterator[tuple[str, list[float], list[Document]]]:
+    """Yield each system with the floors of its complete trials in rising order, and these trials."""
+    for label, trials in _by_label(run["trials"]).items():
+        complete = [trial for trial in trials if (trial.get("stability") or {}).get("floor") is not None]
+        if complete:
+            yield label, sorted(trial["stability"]["floor"] for trial in complete), complete
+
+
+def libraries(figures: Figures, run: Document) -> str:
+    """Return each client library beside the native client on the same load: throughput, and processor time."""
+    heads = ("", "Clients", "Throughput, × native", "Lowest to highest", "Client's CPU, × native")
+    rows = [
+        (
+            cost["label"],
+            str(cost["clients"]),
+            three(cost["throughput_ratio"]),
+            f"{three(cost['lowest'])} to {three(cost['highest'])}",
+            three(cost["client_cpu_ratio"]) if cost["client_cpu_ratio"] else "–",
+        )
+        for cost in run["client_libraries"]
+    ]
+    return figures_table(heads, rows, left=1)
 
 
 def loads(figures: Figures, run: Document) -> str:

@@ -1,4 +1,4 @@
-"""The picture of a documented run, as SVG: throughput against clients, or versions relative to the first."""
+"""The picture of a documented run, as SVG: throughput against clients, versions relative to the first, or queries."""
 
 import io
 from collections.abc import Mapping
@@ -24,7 +24,7 @@ def draw(run: Mapping[str, Any], kept: Path, draws: str = "clients") -> str:
     with rc_context({"svg.fonttype": "none", "svg.hashsalt": "dbdyno", "font.family": "sans-serif"}):
         figure = Figure(figsize=(8, 4.2))
         axes = figure.subplots()
-        {"clients": _clients, "versions": _versions}[draws](axes, run)
+        {"clients": _clients, "versions": _versions, "queries": _queries}[draws](axes, run)
         axes.spines[["top", "right"]].set_visible(False)
         axes.grid(axis="y", alpha=0.3)
         axes.legend(frameon=False, fontsize=8, loc="center left", bbox_to_anchor=(1, 0.5))
@@ -67,6 +67,19 @@ def _versions(axes: Any, run: Mapping[str, Any]) -> None:
             axes.errorbar(at, values, yerr=[down, up], label=legend, **style)
     axes.set_xticks(range(len(systems)), systems)
     axes.set(ylabel=f"throughput relative to {systems[0]}", ylim=(0, None))
+
+
+def _queries(axes: Any, run: Mapping[str, Any]) -> None:
+    """Draw how long each query took on each store, hot: the median of three."""
+    names = [query["name"] for query in run["trials"][0]["analysis"]["queries"]]
+    for number, trial in enumerate(run["trials"]):
+        hot_s = {query["name"]: median(query["hot_s"]) for query in trial["analysis"]["queries"] if query.get("hot_s")}
+        style = {"color": COLOURS[number % len(COLOURS)], "marker": MARKERS[number % len(MARKERS)], "linewidth": 0.8}
+        axes.plot([names.index(name) for name in hot_s], list(hot_s.values()), label=trial["label"], **style)
+    axes.set_yscale("log")
+    axes.set_xticks(range(len(names)), names, rotation=45)
+    axes.set(ylabel="seconds, hot")
+    axes.yaxis.set_major_formatter(FuncFormatter(lambda value, _: f"{value:g}"))
 
 
 def _line(axes: Any, label: str, colour: str, marker: str, run: Mapping[str, Any]) -> None:

@@ -63,7 +63,7 @@ TRIAL = (
 )
 TIMES = ("count", "service_time_us", "response_time_us")
 GROUP = ("name", "clients", "throughput_per_s", "offered_per_s", "followed", "errors", *TIMES)
-QUERY = ("name", "what", "cold_s", "hot_s", "differs")
+QUERY = ("name", "what", "columns", "cold_s", "hot_s", "differs")
 VERDICT = ("limit", "sentence", "confidence", "runner_up")
 UNROUNDED = 1e9
 """Numbers from here on are times since 1970, or bytes."""
@@ -103,9 +103,10 @@ def _trial(trial: Mapping[str, Any]) -> Document:
     kept["transaction"] = _chosen(trial["transaction"] or {}, TIMES)
     kept["operations"] = {name: _chosen(times, TIMES) for name, times in (trial["operations"] or {}).items()}
     if analysis := trial.get("analysis"):
+        limits = {name: {"limit": verdict["limit"]} for name, verdict in (trial.get("query_verdicts") or {}).items()}
         kept["analysis"] = {
             "cold": analysis["cold"],
-            "queries": [_chosen(query, QUERY) for query in analysis["queries"]],
+            "queries": [_chosen(query, QUERY) | limits.get(query["name"], {}) for query in analysis["queries"]],
         }
     if groups := trial.get("client_groups"):
         kept["client_groups"] = [_chosen(group, GROUP) for group in groups]

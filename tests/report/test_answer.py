@@ -109,3 +109,14 @@ def test_each_of_a_few_workloads_has_its_own(answered, tmp_path):
     said = flat(dict(run_document, trials=[*run_document["trials"], *other]))
     assert len(answer(run_document)) == 2
     assert [line.split(":")[0] for line in said[:2]] == ["lmdb was fastest on game", "lmdb was fastest on point-get"]
+
+
+def test_the_gain_of_several_keys_a_request_comes_first(answered, tmp_path):
+    run_document = document(read_run(write_run(tmp_path / "run", (SQLITE, LMDB), clients=(1,))))
+    batches = [
+        dict(trial, workload=f"batch-get?batch={keys}", trial=f"{keys}-{trial['trial']}")
+        for trial in run_document["trials"]
+        for keys in (1, 10)
+    ]
+    first, *_ = flat(dict(run_document, trials=batches))
+    assert first.startswith("Rows a second with 10 keys a request, against 1: 10.0 × on ")

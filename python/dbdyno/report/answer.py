@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Sequence
 from typing import TYPE_CHECKING
 
+from dbdyno.report.batch_answer import by_batch
 from dbdyno.report.core import words
 from dbdyno.report.core.loads import at, is_open, load_of, rate_per_s, share_of, time_name, times_us
 from dbdyno.report.core.names import listed
@@ -50,6 +51,8 @@ def answer(document: RunDocument) -> list[list[str]]:
         said.append(swings)
     if restarts := by_restart(filter(_has_figure, loaded)):
         said.append(restarts)
+    if gains := by_batch(filter(_has_figure, loaded)):
+        said.insert(0, gains)
     if costs := by_option(document["option_comparison"]):
         said.append(costs)
     repeats = _repeats(peaks, max(trial["repeat"] or 1 for trial in loaded))

@@ -30,9 +30,19 @@ def printed(trials):
 
 
 def test_only_what_stands_for_whole_transactions_is_a_kind():
-    operations = {"new_order": operation("transaction", per_minute=600.0), "read_item": operation("sql")}
-    assert list(kinds_of(trial(operations))) == ["new_order"]
-    assert kinds_of(trial({"unused": operation("transaction")})) == {}
+    operations = {
+        "new_order": operation("transaction", per_minute=600.0),
+        "payment": operation("transaction", per_minute=590.0),
+        "never": operation("transaction", per_minute=0.0),
+        "unused": operation("transaction"),
+        "read_item": operation("sql"),
+    }
+    assert list(kinds_of(trial(operations))) == ["new_order", "payment"]
+
+
+def test_a_single_kind_is_all_transactions():
+    kinds = {"reads": operation("transaction", per_minute=0.0), "writes": operation("transaction", per_minute=600.0)}
+    assert kinds_of(trial(kinds)) == {}
 
 
 def test_a_row_has_how_many_of_the_first_a_minute_and_the_times_of_each():

@@ -21,11 +21,12 @@ if TYPE_CHECKING:
 
 def kinds_of(trial: TrialDocument) -> dict[str, OperationDocument]:
     """Return the kinds of transaction that a trial had, by name; empty if all are of one kind."""
-    return {
+    kinds = {
         name: operation
         for name, operation in trial["operations"].items()
-        if operation["operation"] == KIND and "per_minute" in operation
+        if operation["operation"] == KIND and operation.get("per_minute")
     }
+    return kinds if len(kinds) > 1 else {}
 
 
 def print_kinds(trials: Sequence[TrialDocument], console: Console) -> None:
