@@ -226,6 +226,26 @@ def test_what_was_loaded_is_kept_and_started_from_again(launch):
             shutil.rmtree(kept)
 
 
+def test_a_server_on_a_copy_of_the_data_knows_how_many_rows_it_has(launch):
+    need("mariadb")
+    first, second = system("mariadb"), system("mariadb")
+    kept = None
+    try:
+        first.start(launch)
+        assert execute(first, "batch-get", ["prepare", "load"], rows=50_000).status == 0
+        kept = first.keep().path
+        second.start(replace(launch, data=kept))
+        # It scanned the table: as far as its statistics knew, there was next to nothing in it.
+        keys = ", ".join(map(str, range(0, 50_000, 500)))
+        ((_, _, _, access, *_),) = second._query(f"EXPLAIN SELECT c FROM dbdyno_bm WHERE id IN ({keys})")
+        assert access == "range"
+    finally:
+        first.stop()
+        second.stop()
+        if kept:
+            shutil.rmtree(kept)
+
+
 def test_what_lies_elsewhere_cannot_be_restored():
     assert system("mariadb?innodb_buffer_pool_size=16M").restorable
     assert not system("mariadb?innodb_log_group_home_dir=/elsewhere").restorable

@@ -45,6 +45,14 @@ impl Administration for MysqlSession {
         Ok(self.add_indexes(table).await?)
     }
 
+    /// Else a server that begins on a copy of the data still knows it as empty, and scans all of it for a hundred keys.
+    async fn settle(&mut self, table: usize) -> Result<(), Trouble> {
+        for backend in self.backends.sessions().await? {
+            backend.analyze(table).await?;
+        }
+        Ok(self.analyze(table).await?)
+    }
+
     async fn count(&mut self, table: usize) -> Result<Option<u64>, Trouble> {
         self.exchange.be_patient(WHOLE_TABLE_NS);
         let name = table_name(&self.schema.tables[table]);
@@ -148,6 +156,11 @@ impl MysqlSession {
             }
         }
         Ok(())
+    }
+
+    async fn analyze(&mut self, table: usize) -> Result<(), Failure> {
+        self.exchange.be_patient(WHOLE_TABLE_NS);
+        self.query(&format!("ANALYZE TABLE {}", table_name(&self.schema.tables[table]))).await.map(drop)
     }
 
     /// The tables that carry a marker: those of the schema, or all if it is empty.
