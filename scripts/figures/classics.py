@@ -14,6 +14,7 @@ from scripts.reference.markdown import code, prose, table
 
 from dbdyno.report.batch_answer import by_batch
 from dbdyno.report.option_answer import by_option
+from dbdyno.report.sections import analyses
 from dbdyno.report.warm_up_answer import by_restart
 
 
@@ -57,6 +58,8 @@ def _answer(figures: Figures, run: Mapping[str, Any]) -> list[str]:
     answers = [_pair(run, *pair) for pair in figures.pairs] or [_library(cost) for cost in _best(run)]
     answers += list(_floors(run)) if figures.floors else []
     complete = [trial for trial in run["trials"] if trial["state"] == "complete"]
+    if any(trial.get("analysis") for trial in complete):
+        return analyses.by_store(complete)
     varied = by_restart(complete), by_batch(complete), by_option(run.get("option_comparison"))
     return answers or next(filter(None, varied), None) or [run["headline"]["sentence"]]
 

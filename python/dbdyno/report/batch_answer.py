@@ -1,4 +1,4 @@
-"""The gain of a store if a request asks for many rows, in a sentence."""
+"""The gain of a store if a request asks for many rows, in sentences."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ Speeds = dict[int, float]
 
 
 def by_batch(trials: Iterable[TrialDocument]) -> list[str]:
-    """Return how many times as many rows a second each system gave with most keys a request as with fewest.
+    """Return for each system how many times as many rows a second it gave with most keys a request as with fewest.
 
     The system that gained most comes first. Empty if the number of keys was not varied.
     """
@@ -29,11 +29,11 @@ def by_batch(trials: Iterable[TrialDocument]) -> list[str]:
     if few == many or not both:
         return []
     gains = {label: of_label[many] / of_label[few] for label, of_label in both.items()}
-    said = [
-        f"{words.factor(gain)} × on {label} ({words.significant(speeds[label][many])}/s)"
+    return [
+        f"{label} gave {words.factor(gain)} × as many rows a second with {many} keys a request as with {few}: "
+        f"{words.significant(both[label][many])}/s."
         for label, gain in sorted(gains.items(), key=lambda item: -item[1])
     ]
-    return [f"Rows a second with {many} keys a request, against {few}: {', '.join(said)}."]
 
 
 def _speeds(trials: Iterable[TrialDocument]) -> dict[str, Speeds]:

@@ -124,11 +124,13 @@ def scans(trials: Sequence[TrialDocument]) -> list[list[str]]:
 
 def _scan(trial: TrialDocument, queries: list[str]) -> list[str]:
     loaded, asked = _loaded(trial), {query["name"]: query for query in analysis_of(trial)["queries"]}
-    speeds = [
-        f"{loaded['rows'] / min(asked[query]['hot_s']) / 1e6:.3g}" if query in asked else "–" for query in queries
-    ]
+    speeds = [_millions(loaded["rows"] / min(asked[query]["hot_s"])) if query in asked else "–" for query in queries]
     size = f"{loaded['size_bytes'] / max(loaded['rows'], 1):.0f}"
     return [trial["label"], _variant(trial), size, f"{loaded['rows_per_s']:,.0f}", *speeds, f"{column_ns(trial):,.1f}"]
+
+
+def _millions(per_s: float) -> str:
+    return f"{per_s / 1e6:,.0f}" if per_s >= 1e8 else f"{per_s / 1e6:.3g}"
 
 
 def column_ns(trial: TrialDocument) -> float:
@@ -232,27 +234,31 @@ def sentence(trials: Sequence[TrialDocument]) -> str:
     whole = [trial for trial in right if trial["state"] == "complete"]
     if not whole:
         return "No store answered every query as the others did, so there is no figure to name."
-    said = _columns_in_words(whole) if is_scans(whole) else _queries_in_words(whole)
-    return f"{said}. This is one observation, not a ranking."
+    what = "Time per column, hot, if every column is read"
+    if not is_scans(whole):
+        what = f"All {len(_queries(whole))} queries, hot"
+    said = ", ".join(f"{whose} {spent}" for whose, spent in _spent(whole).items())
+    return f"{what}: {said}. This is one observation, not a ranking."
 
 
-def _queries_in_words(trials: Sequence[TrialDocument]) -> str:
-    spent_s = {name(trial): sum(_medians(trial).values()) for trial in trials}
-    parts = [
-        f"{whose} {significant(seconds)} s" for whose, seconds in sorted(spent_s.items(), key=lambda item: item[1])
-    ]
-    return f"All {len(_queries(trials))} queries, hot: {', '.join(parts)}"
+def by_store(trials: Sequence[TrialDocument]) -> list[str]:
+    """Return a sentence for each store with what `sentence` says of it."""
+    what = "a column, if every column is read" if is_scans(trials) else f"for all {len(_queries(trials))} queries"
+    return [f"{whose}: {spent} {what}, hot." for whose, spent in _spent(trials).items()]
 
 
-def _columns_in_words(trials: Sequence[TrialDocument]) -> str:
-    by_label: dict[str, list[float]] = {}
+def _spent(trials: Sequence[TrialDocument]) -> dict[str, str]:
+    """Return the time of each store for all queries, or for a column of a scan, the fastest first."""
+    by_name: dict[str, list[float]] = {}
     for trial in trials:
-        by_label.setdefault(trial["label"], []).append(column_ns(trial))
-    parts = []
-    for whose, spent_ns in sorted(by_label.items(), key=lambda item: min(item[1])):
-        low, high = significant(min(spent_ns)), significant(max(spent_ns))
-        parts.append(f"{whose} {low if low == high else f'{low} to {high}'} ns")
-    return f"Time per column, hot, if every column is read: {', '.join(parts)}"
+        if is_scans(trials):
+            by_name.setdefault(trial["label"], []).append(column_ns(trial))
+        else:
+            by_name[name(trial)] = [sum(_medians(trial).values())]
+    unit = "ns" if is_scans(trials) else "s"
+    ordered = sorted(by_name.items(), key=lambda item: min(item[1]))
+    ranges = {whose: dict.fromkeys((significant(min(spent)), significant(max(spent)))) for whose, spent in ordered}
+    return {whose: f"{' to '.join(both)} {unit}" for whose, both in ranges.items()}
 
 
 def _queries(trials: Sequence[TrialDocument]) -> list[str]:
