@@ -290,16 +290,7 @@ def test_a_client_library_is_compared_where_the_native_client_did_most(figures: 
     ]
 
 
-def test_evenness_has_medians_and_the_lowest_floor_of_the_repetitions(figures: Figures) -> None:
-    even = {"seconds_below_half": 0, "stalls": {"longest_ms": 5.0}, "worst_second_p99_us": 2500.0}
-    trials = [{"stability": even | {"floor": floor}, "repeat": at} for at, floor in enumerate((0.9, 0.5, 0.8, None))]
-    assert table(figures, "stability", *trials)[2:] == ["| `redis` | 1,000 | 80% | 50% | 0 | 5 | 2.5 |"]
-    asked = figures("declared").Figures("f", ("dbdyno", "run", "f"), classic="How steady?", floors=True)
-    run = {"trials": [TRIAL | trial for trial in trials]}
-    assert figures("classics")._answer(asked, run) == ["`redis`: 1,000/s, floor 80% (50% to 90%)."]
-
-
-def test_scans_have_a_row_for_each_table_and_copies_two_for_each_tool(figures: Figures) -> None:
+def test_scans_have_a_row_for_each_table(figures: Figures) -> None:
     loaded = {"rows": 1_000_000, "seconds": 2.0, "rows_per_s": 500_000.0, "size_bytes": 36_000_000}
     query = {"name": "all", "columns": 10, "cold_s": 1.0, "hot_s": [0.5, 0.25]}
     scan = {"workload": "wide-rows?layout=tinyints", "loaded": loaded, "analysis": {"queries": [query]}}
@@ -307,12 +298,6 @@ def test_scans_have_a_row_for_each_table_and_copies_two_for_each_tool(figures: F
     run = {"trials": [TRIAL | scan]}
     assert figures("classics")._answer(asked, run) == ["redis: 25.0 ns a column, if every column is read, hot."]
     assert table(figures, "scans", scan)[2:] == ["| `redis` | tinyints | 36 | 500,000 | 4 | 25.0 |"]
-    took = {"seconds": 2.0, "rows_per_s": 21_000.0, "bytes_per_s": 3e6, "tool_cpu_s": 1.0, "server_cpu_s": 0.5}
-    copied = {"copy": {"tool": "sql", "workers": 2, "dump": took, "restore": took, "identical": True}}
-    assert table(figures, "copies", copied)[2:] == [
-        "| `redis` | sql | 2 | dump | 2.00 | 21k | 3.00 | 1.00 | 0.5 |  |",
-        "| `redis` | sql | 2 | restore | 2.00 | 21k | 3.00 | 1.00 | 0.5 | yes |",
-    ]
 
 
 def test_a_long_command_is_wrapped_between_its_options(figures: Figures) -> None:

@@ -1,14 +1,13 @@
 """The classic questions from kept summaries: a table with both answers, then and now, and the first lines of a page."""
 
 import json
-from collections.abc import Iterator, Mapping
+from collections.abc import Mapping
 from pathlib import Path
-from statistics import median
 from typing import Any
 
 from scripts.figures.declared import Figures
 from scripts.figures.form import three
-from scripts.figures.kinds import floors_of, frequent_limits
+from scripts.figures.kinds import frequent_limits
 from scripts.figures.tables import best, day, quoted
 from scripts.reference.markdown import code, prose, table
 
@@ -54,14 +53,18 @@ def _row(root: Path, figures: Figures) -> tuple[str, ...]:
 
 
 def _answer(figures: Figures, run: Mapping[str, Any]) -> list[str]:
-    """Return what answers the question: declared pairs; else what was varied; else the headline."""
-    answers = [_pair(run, *pair) for pair in figures.pairs] or [_library(cost) for cost in _best(run)]
-    answers += list(_floors(run)) if figures.floors else []
+    """Return what answers the question, the first of these that the run has; else the headline."""
     complete = [trial for trial in run["trials"] if trial["state"] == "complete"]
-    if any(trial.get("analysis") for trial in complete):
-        return analyses.by_store(complete)
-    varied = by_restart(complete), by_batch(complete), by_option(run.get("option_comparison"))
-    return answers or next(filter(None, varied), None) or [run["headline"]["sentence"]]
+    asked = analyses.analysed(complete)
+    answers = (
+        [_pair(run, *pair) for pair in figures.pairs],
+        [_library(cost) for cost in _at_best_load(run)],
+        analyses.by_store(asked) if asked else [],
+        by_restart(complete),
+        by_batch(complete),
+        by_option(run.get("option_comparison")),
+    )
+    return next(filter(None, answers), None) or [run["headline"]["sentence"]]
 
 
 def _pair(run: Mapping[str, Any], system: str, other: str) -> str:
@@ -79,14 +82,7 @@ def _pair(run: Mapping[str, Any], system: str, other: str) -> str:
     raise ValueError(f"{run['run']} has no comparison of {system} and {other} with {load} clients")
 
 
-def _floors(run: Mapping[str, Any]) -> Iterator[str]:
-    """Say of each system to which share of its median second it regularly drops, with the range of its trials."""
-    for label, floors, trials in floors_of(run):
-        rate = f"{median(trial['throughput_per_s'] for trial in trials):,.0f}"
-        yield f"{code(label)}: {rate}/s, floor {median(floors):.0%} ({floors[0]:.0%} to {floors[-1]:.0%})."
-
-
-def _best(run: Mapping[str, Any]) -> list[dict[str, Any]]:
+def _at_best_load(run: Mapping[str, Any]) -> list[dict[str, Any]]:
     """Return the cost of each client library at the load at which the native client did most."""
     costs = sorted(run.get("client_libraries") or (), key=lambda cost: float(cost["native_throughput_per_s"]))
     return list({(cost["label"], cost["workload"]): cost for cost in costs}.values())

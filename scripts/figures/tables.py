@@ -8,7 +8,6 @@ from typing import Any
 from scripts.figures.declared import Figures
 from scripts.figures.form import figures_table, three
 from scripts.figures.kinds import (
-    copies,
     crashes,
     lags,
     libraries,
@@ -16,7 +15,6 @@ from scripts.figures.kinds import (
     queries,
     query_limits,
     scans,
-    stability,
 )
 from scripts.figures.relative import Relative, relative, systems_of
 from scripts.reference.markdown import code, prose
@@ -220,9 +218,7 @@ BLOCKS: dict[str, Block] = {
     "queries": queries,
     "query-limits": query_limits,
     "scans": scans,
-    "copies": copies,
     "libraries": libraries,
-    "stability": stability,
     "loads": loads,
     "crashes": crashes,
     "lags": lags,

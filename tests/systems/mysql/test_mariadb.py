@@ -198,52 +198,53 @@ def test_an_engines_package_is_named_for_the_hosts_own_server_alone(monkeypatch)
             server._check_engine()
 
 
-def test_what_was_loaded_is_kept_and_started_from_again(launch):
+@pytest.fixture
+def copied(launch):
+    """Start a server, and return it with a function that stops it and starts another on a copy of its data."""
     need("mariadb")
-    first, second = system("mariadb"), system("mariadb")
-    kept = None
+    first, second, kept = system("mariadb"), system("mariadb"), []
+
+    def begin_on_a_copy():
+        if not kept:
+            kept.append(first.keep().path)
+        second.start(replace(launch, data=kept[0]))
+        return second
+
     try:
         first.start(launch)
-        with connect(first) as connection, connection.cursor() as cursor:
-            cursor.execute("CREATE TABLE t (k INT PRIMARY KEY)")
-            cursor.execute("INSERT INTO t VALUES (1), (2)")
-            connection.commit()
-        pid = first.server_pids()["mariadb"]
-        kept = first.keep().path
+        yield first, begin_on_a_copy
+    finally:
+        first.stop()
+        second.stop()
+        for path in kept:
+            shutil.rmtree(path)
+
+
+def test_what_was_loaded_is_kept_and_started_from_again(copied):
+    first, begin_on_a_copy = copied
+    with connect(first) as connection, connection.cursor() as cursor:
+        cursor.execute("CREATE TABLE t (k INT PRIMARY KEY)")
+        cursor.execute("INSERT INTO t VALUES (1), (2)")
+        connection.commit()
+    pid = first.server_pids()["mariadb"]
+    for _ in range(2):
+        second = begin_on_a_copy()
         assert first.server_pids() == {} and not os.path.exists(f"/proc/{pid}")
-        for _ in range(2):
-            second.start(replace(launch, data=kept))
-            with connect(second) as connection, connection.cursor() as cursor:
-                cursor.execute("SELECT COUNT(*) FROM t")
-                assert cursor.fetchone() == (2,)
-                cursor.execute("DELETE FROM t")
-                connection.commit()
-            second.stop()
-    finally:
-        first.stop()
+        with connect(second) as connection, connection.cursor() as cursor:
+            cursor.execute("SELECT COUNT(*) FROM t")
+            assert cursor.fetchone() == (2,)
+            cursor.execute("DELETE FROM t")
+            connection.commit()
         second.stop()
-        if kept:
-            shutil.rmtree(kept)
 
 
-def test_a_server_on_a_copy_of_the_data_knows_how_many_rows_it_has(launch):
-    need("mariadb")
-    first, second = system("mariadb"), system("mariadb")
-    kept = None
-    try:
-        first.start(launch)
-        assert execute(first, "batch-get", ["prepare", "load"], rows=50_000).status == 0
-        kept = first.keep().path
-        second.start(replace(launch, data=kept))
-        # It scanned the table: as far as its statistics knew, there was next to nothing in it.
-        keys = ", ".join(map(str, range(0, 50_000, 500)))
-        ((_, _, _, access, *_),) = second._query(f"EXPLAIN SELECT c FROM dbdyno_bm WHERE id IN ({keys})")
-        assert access == "range"
-    finally:
-        first.stop()
-        second.stop()
-        if kept:
-            shutil.rmtree(kept)
+def test_a_server_on_a_copy_of_the_data_knows_how_many_rows_it_has(copied):
+    first, begin_on_a_copy = copied
+    assert execute(first, "batch-get", ["prepare", "load"], rows=50_000).status == 0
+    # It scanned the table: as far as its statistics knew, there was next to nothing in it.
+    keys = ", ".join(map(str, range(0, 50_000, 500)))
+    ((_, _, _, access, *_),) = begin_on_a_copy()._query(f"EXPLAIN SELECT c FROM dbdyno_bm WHERE id IN ({keys})")
+    assert access == "range"
 
 
 def test_what_lies_elsewhere_cannot_be_restored():
