@@ -77,8 +77,8 @@ def test_server_and_host_are_observed_while_a_query_is_asked(tmp_path, monkeypat
     used = trial.observations.columns["process.postgresql.cpu_user_s_total"]
     assert trial.observations.mean_rate("process.postgresql.cpu_user_s_total", *busy) > 0.1
     assert used[at < busy[0] - 0.1][-1] < used[-1]
-    # Two streams compute, on a processor or waiting for one; a query of some microseconds shows nothing.
-    assert trial.judged.verdict is None and trial.judged.queries.keys() == {"busy"}
+    # Two streams compute, on a processor or waiting for one; on a full host the short query may be observed too.
+    assert trial.judged.verdict is None and "busy" in trial.judged.queries
     assert trial.judged.queries["busy"].limit in ("server-cpu", "host-cpu", "neighbour")
     assert "of 2.0 operations in flight" in trial.judged.queries["busy"].sentence
 

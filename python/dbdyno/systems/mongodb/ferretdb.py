@@ -12,6 +12,7 @@ from dbdyno.errors import UserError
 from dbdyno.experiment.system_spec import SystemSpec
 from dbdyno.systems.base import Durability, Launch
 from dbdyno.systems.embedded.sqlite import durability_of
+from dbdyno.systems.mongodb.gin import add_gin_from_now_on
 from dbdyno.systems.mongodb.mongodb import UNACKNOWLEDGED, MongoServer
 from dbdyno.systems.packages.cache import Installation, installed
 from dbdyno.systems.packages.catalogue import PACKAGES
@@ -26,6 +27,8 @@ if TYPE_CHECKING:
     from dbdyno.results.json_types import ServerStated
 
 BACKENDS = ("sqlite", "postgresql")
+INDEXES = ("gin", "own")
+"""Values of `index`, the default first: FerretDB's own indexes with a GIN index beside each, or alone."""
 PRAGMAS = {
     "journal_mode": ("wal", "delete", "truncate", "persist", "memory", "off"),
     "synchronous": ("full", "extra", "normal", "off"),
@@ -36,14 +39,14 @@ _DATABASE = "dbdyno"
 
 
 class FerretDB(MongoServer):
-    """A private FerretDB. Settings: `backend`, `write`, `connect`, and those of the backend.
+    """A private FerretDB. Settings: `backend`, `index` (over PostgreSQL), `write`, `connect`, and those of the backend.
 
     It has no passwords: whoever gets at its port or socket is let in.
     """
 
     name = "ferretdb"
     what = "FerretDB, documents in SQLite or PostgreSQL (backend=…, with its settings; write=unacknowledged)"
-    own_settings: ClassVar[tuple[str, ...]] = ("backend", "write", "connect")
+    own_settings: ClassVar[tuple[str, ...]] = ("backend", "index", "write", "connect")
     storage: ClassVar[Storage] = Storage(1.8, 40)
     package = _PACKAGE.name
     can_keep = True
@@ -51,14 +54,17 @@ class FerretDB(MongoServer):
     def __init__(self, spec: SystemSpec) -> None:
         super().__init__(spec)
         self.check_choice("backend", BACKENDS)
+        self.check_choice("index", INDEXES)
         if "tls" in spec.settings:
             raise UserError(f"{spec.label}: neither its port nor its backend is reached by TLS: leave 'tls' out")
         backend = spec.settings.get("backend", BACKENDS[0])
         others = {key: value for key, value in spec.settings.items() if key not in self.own_settings}
-        self._postgresql: PostgreSQL | None = None
+        self.backend: PostgreSQL | None = None
         if backend == "postgresql":
-            self._postgresql = PostgreSQL(SystemSpec("postgresql", others, label=spec.label))
+            self.backend = PostgreSQL(SystemSpec("postgresql", others, label=spec.label))
             return
+        if "index" in spec.settings:
+            raise UserError(f"{spec.label}: over SQLite FerretDB uses no index: leave 'index' out")
         for key in others:
             if key not in PRAGMAS:
                 raise UserError(
@@ -76,17 +82,20 @@ class FerretDB(MongoServer):
         return installed(_PACKAGE)
 
     def start(self, launch: Launch) -> None:
-        if self._postgresql:
+        if self.backend:
             if reason := PostgreSQL.missing():
                 raise UserError(f"{self.spec.label}: {reason}")
-            self._postgresql.start(replace(launch, data=None))
+            self.backend.start(replace(launch, data=None))
+            if self._index == INDEXES[0]:
+                with self.backend.asking():
+                    add_gin_from_now_on(self.backend.endpoint)
         self._directory = directory = PrivateDirectory(launch)
         port = self.new_port()
         socket = directory.socket_path() if self.on_socket else None
         configuration = {
             "Listener": {"Unix": str(socket)} if socket else {"TCP": f"127.0.0.1:{port}"},
-            "Handler": "postgresql" if self._postgresql else "sqlite",
-            **self._backend(),
+            "Handler": "postgresql" if self.backend else "sqlite",
+            **self._backend_configuration(),
         }
         self._server = ServerProcess(
             self.server_name, self.program("ferretdb"), directory, launch, json.dumps(configuration)
@@ -95,26 +104,30 @@ class FerretDB(MongoServer):
         # It has its backend before it listens.
         self._server.wait_ready(self.listens)
 
-    def _backend(self) -> dict[str, str]:
+    def _backend_configuration(self) -> dict[str, str]:
         """Return the part of the configuration that says where data is kept."""
-        if self._postgresql:
-            endpoint = self._postgresql.endpoint
+        if self.backend:
+            endpoint = self.backend.endpoint
             login = f"{quote(endpoint.user or '')}:{quote(endpoint.password or '')}"
             return {"PostgreSQLURL": f"postgres://{login}@{endpoint.host}:{endpoint.port}/{endpoint.database}"}
         pragmas = "&".join(f"_pragma={key}({value})" for key, value in self._pragmas().items())
         return {"SQLiteURL": f"file:{self.directory.path}/?{pragmas}"}
+
+    @property
+    def _index(self) -> str:
+        return self.spec.settings.get("index", INDEXES[0])
 
     def _pragmas(self) -> dict[str, str]:
         return {key: self.spec.settings.get(key, values[0]) for key, values in PRAGMAS.items()}
 
     def stop(self) -> None:
         super().stop()
-        if self._postgresql:
-            self._postgresql.stop()
+        if self.backend:
+            self.backend.stop()
 
     @property
     def restorable(self) -> bool:
-        return super().restorable and self._postgresql is None
+        return super().restorable and self.backend is None
 
     def keep(self) -> KeptData:
         kept = super().keep()
@@ -123,42 +136,43 @@ class FerretDB(MongoServer):
         return kept
 
     def server_pids(self) -> dict[str, int]:
-        return super().server_pids() | (self._postgresql.server_pids() if self._postgresql else {})
+        return super().server_pids() | (self.backend.server_pids() if self.backend else {})
 
     def forking(self) -> frozenset[str]:
-        return self._postgresql.forking() if self._postgresql else frozenset()
+        return self.backend.forking() if self.backend else frozenset()
 
     def data_directories(self) -> tuple[Path, ...]:
-        return super().data_directories() + (self._postgresql.data_directories() if self._postgresql else ())
+        return super().data_directories() + (self.backend.data_directories() if self.backend else ())
 
     def death(self) -> str | None:
-        return super().death() or (self._postgresql.death() if self._postgresql else None)
+        return super().death() or (self.backend.death() if self.backend else None)
 
     def probes(self) -> list[Probe]:
-        return super().probes() + (self._postgresql.probes() if self._postgresql else [])
+        return super().probes() + (self.backend.probes() if self.backend else [])
 
     def counters(self) -> dict[str, dict[str, int]]:
-        return super().counters() | (self._postgresql.counters() if self._postgresql else {})
+        return super().counters() | (self.backend.counters() if self.backend else {})
 
     def servers(self) -> list[ServerStated]:
         # It does not know its own version when it is built as a library.
-        backend = "postgresql" if self._postgresql else "sqlite"
+        backend = "postgresql" if self.backend else "sqlite"
         effective = {"backend": backend, **self.endpoint.effective_settings()}
         own: ServerStated = {"name": self.server_name, "version": _PACKAGE.release, "effective_settings": effective}
-        if self._postgresql:
-            return [own, *self._postgresql.servers()]
+        if self.backend:
+            effective |= {"index": self._index}
+            return [own, *self.backend.servers()]
         effective |= self._pragmas()
         # A pragma is its connection's, and FerretDB shows none of them.
         own["not_readable"] = list(PRAGMAS)
         return [own]
 
     def all_settings(self) -> dict[str, dict[str, str]]:
-        return super().all_settings() | (self._postgresql.all_settings() if self._postgresql else {})
+        return super().all_settings() | (self.backend.all_settings() if self.backend else {})
 
     def durability(self) -> Durability:
         if not self.acknowledges:
             return UNACKNOWLEDGED
-        if self._postgresql:
-            return self._postgresql.durability()
+        if self.backend:
+            return self.backend.durability()
         pragmas = self._pragmas()
         return durability_of(pragmas["journal_mode"], pragmas["synchronous"])
