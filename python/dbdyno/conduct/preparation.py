@@ -9,7 +9,7 @@ from pathlib import Path
 from dbdyno.conduct.context import Context
 from dbdyno.conduct.kinds import kind_of
 from dbdyno.conduct.listener import Outcome
-from dbdyno.conduct.loading import remove_rows, train
+from dbdyno.conduct.loading import train
 from dbdyno.conduct.states import Kept
 from dbdyno.conduct.trial import Prepared, fail_trial
 from dbdyno.conduct.until_flat import UntilFlat
@@ -92,7 +92,7 @@ def prepared_system(context: Context, preparation: Preparation, name: str) -> It
     finally:
         try:
             if making.has_begun_to_load and preparation.system.attached and not context.experiment.keep:
-                remove_rows(context, preparation, making.system, making.folder)
+                kind_of(preparation.workload).remove(context, preparation, making.system, making.folder)
         except RunFailed as left:
             if failure:
                 # The first is the cause of the second, most likely.
@@ -108,6 +108,8 @@ def _to_restore(context: Context, preparation: Preparation, system: System) -> b
     """Return whether to start from data that is kept, or to find out if that is faster."""
     if context.experiment.restart:
         return True
+    if kind_of(preparation.workload).measures_load:
+        return False
     return context.experiment.repeat > 1 and system.restorable and context.states.restored(preparation) is not False
 
 

@@ -291,7 +291,7 @@ def _flushes_of_device(observed: Mapping[str, float]) -> tuple[float | None, flo
 
 def _temperature(trial: Trial, run: Run) -> Line:
     if analysis := trial.facts.analysis:
-        both = f"{trial.facts.cache_state}, then hot"
+        both = f"{trial.facts.cache_state or 'as it was'}, then hot"
         return Line("temperature", f"each query {both}: {analysis['cold']}", both)
     preparation = run.preparations.get(str(trial.facts.preparation))
     state = preparation.facts.cache_state if preparation else None

@@ -3,20 +3,24 @@
 import os
 import signal
 import threading
+from contextlib import closing
 
 import pytest
 
 from dbdyno.analytics.air_traffic import AirTraffic
+from dbdyno.analytics.columns import FLIGHTS
 from dbdyno.analytics.files import generated
 from dbdyno.analytics.months import plan_months
 from dbdyno.analytics.table import Query
+from dbdyno.conduct.clean import clean
 from dbdyno.conduct.kinds import analysis
 from dbdyno.conduct.listener import Listener
 from dbdyno.conduct.run import conduct
 from dbdyno.errors import UserError
 from dbdyno.results.read import read_run
 from dbdyno.systems.analytic.duckdb import DuckDB
-from helpers import experiment, need, wait_until
+from dbdyno.systems.attached_analyst import marker_of
+from helpers import experiment, need, running, system, wait_until
 
 KEYS = {"workload": "air-traffic", "system": ["duckdb?threads=1", "duckdb?threads=2"], "rows": 2000, "clients": [1]}
 KEYS |= {"options": {"until": "2009-12"}, "operation_timeout_seconds": 60}
@@ -184,20 +188,83 @@ def test_a_source_that_is_none_is_refused_before_anything_starts(tmp_path, optio
     ("keys", "what"),
     [
         ({"clients": [1, 2]}, "clients: 'air-traffic'"),
-        ({"repeat": 2}, "repeat: 'air-traffic'"),
+        ({"restart": "cold"}, "restart: 'air-traffic'"),
         ({"rate": 5}, "rate: 'air-traffic'"),
         (
             {"system": "redis"},
             "'redis' cannot do; mariadb, mysql, postgresql, sqlite, duckdb, chdb, monetdb, clickhouse can",
         ),
         ({"workload": ["air-traffic", "wide-rows"], "options": {}}, "workload: 'air-traffic'"),
-        ({"system": "mysql://me@localhost/test"}, "give one that dbdyno starts"),
+        ({"system": "mongodb://me@localhost/test"}, "cannot do; mariadb, mysql"),
         ({"options": {"malformed": "hide"}}, "give one of fail, skip"),
     ],
 )
 def test_what_it_cannot_do_is_refused(tmp_path, keys, what):
     with pytest.raises((UserError, ValueError), match=what):
         run(tmp_path, **keys)
+
+
+def url_of(server):
+    """Return the URL of a server, as of somebody else's."""
+    scheme, endpoint = {"mariadb": "mysql"}.get(server.name, server.name), server.endpoint
+    return f"{scheme}://{endpoint.user}:{endpoint.password}@127.0.0.1:{endpoint.port}/{endpoint.database}"
+
+
+@pytest.mark.parametrize("name", ["mariadb", "postgresql"])
+def test_somebody_elses_server_is_loaded_asked_and_left_as_it_was(tmp_path, name, caches):
+    with running(name, tmp_path) as server:
+        with closing(system(url_of(server)).analyst()) as before:
+            settings = server.all_settings()[name]
+            end, recorded_run = run(tmp_path, system=["duckdb", url_of(server)])
+            assert (end.state, end.reason) == ("complete", None)
+            attached = next(trial for trial in recorded_run.trials if trial.about["attached"])
+            assert attached.about["loaded"]["rows"] == 2000 and attached.about["loaded"]["size_bytes"] > 100_000
+            assert attached.about["cache_state"] is None and "restarts no server" in attached.about["analysis"]["cold"]
+            assert before.comment(FLIGHTS) is None
+            assert server.all_settings()[name] == settings and server.death() is None
+
+
+@pytest.mark.parametrize("name", ["mariadb", "postgresql"])
+def test_a_table_of_the_owners_is_refused_and_stays_and_one_that_was_left_is_replaced(tmp_path, name):
+    with running(name, tmp_path) as server, closing(system(url_of(server)).analyst()) as owner:
+        owner.ask(f"CREATE TABLE {FLIGHTS.name} (precious INTEGER)")
+        with pytest.raises(UserError, match="without dbdyno's marker exists, and dbdyno does not drop it"):
+            run(tmp_path, system=url_of(server))
+        assert owner.ask(f"SELECT precious FROM {FLIGHTS.name}") in ((), [])
+        owner.ask(f"DROP TABLE {FLIGHTS.name}")
+        owner.create_marked(FLIGHTS, marker_of("an-earlier-run", "air-traffic", 2000))
+        end, _ = run(tmp_path, system=url_of(server))
+        assert (end.state, end.reason) == ("complete", None) and owner.comment(FLIGHTS) is None
+
+
+def test_what_a_killed_run_left_is_cleaned(tmp_path):
+    with running("mariadb", tmp_path) as server, closing(system(url_of(server)).analyst()) as owner:
+        owner.create_marked(FLIGHTS, marker_of("killed", "air-traffic", 2000))
+        assert clean(system(url_of(server)).spec).removed == [FLIGHTS.name]
+        assert owner.comment(FLIGHTS) is None
+
+
+def test_a_server_that_takes_no_files_says_who_can_permit_it(tmp_path):
+    with running("mariadb?local_infile=off", tmp_path) as server:
+        with pytest.raises(UserError, match="its administrator permits it by SET GLOBAL local_infile = 1"):
+            run(tmp_path, system=url_of(server))
+        assert server.all_settings()["mariadb"]["local_infile"] == "OFF"
+
+
+def test_a_query_that_is_given_up_ends_on_the_server(tmp_path, monkeypatch):
+    monkeypatch.setattr(AirTraffic, "queries", lambda self, rows: (Query("q0", "long", "SELECT SLEEP(600)"),))
+    with running("mariadb", tmp_path) as server, closing(system(url_of(server)).analyst()) as owner:
+        end, _ = run(tmp_path, system=url_of(server), operation_timeout_seconds=1)
+        assert end.state == "failed"
+        asking = "SELECT COUNT(*) FROM information_schema.processlist WHERE info = 'SELECT SLEEP(600)'"
+        wait_until(lambda: owner.ask(asking)[0][0] == 0)
+
+
+def test_repetitions_load_anew_and_are_shown_as_one(tmp_path):
+    end, recorded_run = run(tmp_path, system="duckdb", repeat=2)
+    assert (end.state, end.reason) == ("complete", None)
+    assert [trial.about["repeat"] for trial in recorded_run.trials] == [1, 2]
+    assert all(trial.about["loaded"]["rows"] == 2000 for trial in recorded_run.trials)
 
 
 def test_a_query_without_an_answer_is_marked_and_the_others_go_on(tmp_path, monkeypatch):

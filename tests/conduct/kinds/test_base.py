@@ -27,8 +27,7 @@ def test_the_first_key_that_is_asked_for_is_named():
         ({"clients": [2]}, "clients"),
         ({"pipeline": [2]}, "pipeline"),
         ({"find_rate": "p99 < 1ms"}, "rate"),
-        ({"repeat": 2}, "repeat"),
-        ({"precise": "1%"}, "repeat"),
+        ({"precise": "1%"}, "precise"),
         ({"confirm_limit": True}, "confirm_limit"),
         ({"profile": True}, "profile"),
     ],
@@ -36,7 +35,7 @@ def test_the_first_key_that_is_asked_for_is_named():
 def test_what_only_a_load_of_clients_has_is_refused(keys, key):
     wanted = experiment(**{"clients": [1]} | keys).experiment
     with pytest.raises(UserError, match=f"^{key}: it asks"):
-        refuse_load(wanted, "it asks", repeat=True)
+        refuse_load(wanted, "it asks")
 
 
 def test_a_kind_may_have_repetitions():

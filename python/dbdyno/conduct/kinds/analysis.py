@@ -21,7 +21,7 @@ from dbdyno.analytics.catalogue import ANALYSES
 from dbdyno.analytics.files import BATCH_ROWS, Batch
 from dbdyno.analytics.table import Query, Table
 from dbdyno.conduct.context import Context, data_of
-from dbdyno.conduct.kinds.base import WorkloadKind, refuse_load
+from dbdyno.conduct.kinds.base import WorkloadKind, refuse_keys, refuse_load
 from dbdyno.conduct.listener import Outcome
 from dbdyno.conduct.loading import Loaded
 from dbdyno.conduct.observing import StageObserver, end_observing
@@ -37,6 +37,7 @@ from dbdyno.experiment.workload_spec import WorkloadSpec
 from dbdyno.results.json_types import LoadedStated, QueryStated, UnansweredStated
 from dbdyno.results.write import Lines, write_trial
 from dbdyno.systems.analyst import Analyst
+from dbdyno.systems.attached_analyst import AttachedAnalyst, marker_of
 from dbdyno.systems.base import System
 from dbdyno.systems.space import Space
 
@@ -53,27 +54,30 @@ Connection = TypeVar("Connection", Analyst, Streams)
 class AnalysisKind(WorkloadKind):
     """A table loaded in bulk, and queries asked one at a time."""
 
+    measures_load = True
+
     def refuse(self, experiment: Experiment, workload: WorkloadSpec) -> None:
-        refuse_load(experiment, f"'{workload}' asks one query at a time, once cold and three times hot", repeat=True)
+        refuse_load(experiment, f"'{workload}' asks one query at a time, once cold and three times hot")
+        refuse_keys({"restart": bool(experiment.restart)}, f"'{workload}' restarts its store for each query anyway")
         find_analysis(workload)
-        if attached := [spec.label for spec in experiment.system if spec.attached]:
-            raise UserError(
-                f"{attached[0]}: '{workload}' restarts its store for each query: give one that dbdyno starts"
-            )
 
     def refuse_system(self, workload: WorkloadSpec, system: System) -> None:
         if streams_of(workload) > 1 and not system.several_analysts:
             raise UserError(f"options.{STREAMS}: '{system.spec.label}' has one connection; give {STREAMS} = 1")
 
     def space(self, experiment: Experiment, workload: WorkloadSpec, system: System) -> Space:
-        """Return the room for the largest batch of files and for the table that is made of all."""
+        """Return the room for the largest batch of files, and for the table that is made of all if it lies here."""
         analysis = find_analysis(workload)
         file_bytes = analysis.file_bytes(experiment.rows)
         batch_bytes = min(file_bytes, analysis.row_bytes * BATCH_ROWS)
-        return Space(disk_bytes=batch_bytes + file_bytes * system.table_share)
+        return Space(disk_bytes=batch_bytes + (0 if system.spec.attached else file_bytes * system.table_share))
 
     def load(self, context: Context, preparation: Preparation, system: System, folder: Path) -> Loaded:
         return load_table(context, preparation.workload, system, folder)
+
+    def remove(self, context: Context, preparation: Preparation, system: System, folder: Path) -> None:
+        del context, folder
+        remove_table(preparation.workload, system)
 
     def run(self, context: Context, prepared: Prepared, trial: Trial) -> Iterator[Outcome]:
         yield run_analysis(context, prepared, trial)
@@ -103,6 +107,8 @@ def load_table(context: Context, workload: WorkloadSpec, system: System, folder:
     ):
         spent = _Spent(context, analyst, system.spec.label)
         files = analysis.files(experiment.rows, experiment.seed, scratch, context.listener.said)
+        marker = marker_of(context.folder.name, workload.name, experiment.rows)
+        spent.on(lambda: _create(analyst, analysis.table, marker), LOAD_TIMEOUT_S)
         rows = _fill(context, spent, analysis.table, files, records)
         size_bytes = spent.on(lambda: analyst.finish(analysis.table), LOAD_TIMEOUT_S)
         loaded: LoadedStated = {
@@ -118,10 +124,30 @@ def load_table(context: Context, workload: WorkloadSpec, system: System, folder:
     return Loaded(table=loaded)
 
 
+def _create(analyst: Analyst, table: Table, marker: str) -> None:
+    """Make the empty table; on somebody else's server under dbdyno's marker, in place of an earlier one of dbdyno's."""
+    if isinstance(analyst, AttachedAnalyst):
+        analyst.claim(table)
+        analyst.create_marked(table, marker)
+    else:
+        analyst.create(table)
+
+
+def remove_table(workload: WorkloadSpec, system: System) -> None:
+    """Remove the table that was made on somebody else's server; raises RunFailed if it is left there."""
+    with closing(system.analyst()) as analyst:
+        try:
+            if isinstance(analyst, AttachedAnalyst):
+                analyst.remove(find_analysis(workload).table)
+        except analyst.error as error:
+            raise RunFailed(
+                f"{system.spec.label}: what dbdyno made there could not be removed ({error}); see `dbdyno clean`"
+            ) from None
+
+
 def _fill(context: Context, spent: _Spent[Analyst], table: Table, batches: Iterator[Batch], records: Lines) -> int:
-    """Create the table and load batch after batch, removing what was loaded; returns how many rows there are."""
+    """Load batch after batch, removing what was loaded; returns how many rows there are."""
     rows, total = 0, context.experiment.rows
-    spent.on(lambda: spent.analyst.create(table), LOAD_TIMEOUT_S)
     # A batch that is being made is soon made: there is nothing to cancel.
     while batch := wait_for(context, lambda: next(batches, None), lambda: None, LOAD_TIMEOUT_S):
         paths = [path for path, _ in batch]
@@ -211,7 +237,7 @@ def run_analysis(context: Context, prepared: Prepared, trial: Trial) -> Outcome:
     facts = replace(
         prepared.describe(context, trial),
         seconds=None,
-        cache_state=_cold_state(),
+        cache_state=_cold_state(prepared.system),
         server_pids=prepared.system.server_pids(),
     )
     write_trial(folder, facts)
@@ -225,8 +251,7 @@ def run_analysis(context: Context, prepared: Prepared, trial: Trial) -> Outcome:
         records.append_object({"record": "phase", "phase": "run", "state": "begin", "at_unix_s": time.time()})
         try:
             for query in every:
-                prepared.system.restart()
-                _drop_caches(prepared.system)
+                _forget(prepared.system)
                 try:
                     asked.append(_ask(context, prepared.system, query, trial, observer))
                 except RunFailed as no_answer:
@@ -245,7 +270,7 @@ def run_analysis(context: Context, prepared: Prepared, trial: Trial) -> Outcome:
         state=state,
         reason=reason,
         analysis={
-            "cold": _cold_words(),
+            "cold": _cold_words(prepared.system),
             "streams": streams_of(trial.workload),
             "queries": queries,
             "unanswered": unanswered,
@@ -266,7 +291,7 @@ def _unanswered(query: Query, reason: str) -> UnansweredStated:
 
 
 def _ask(context: Context, system: System, query: Query, trial: Trial, observer: StageObserver) -> Asked:
-    """Ask a query of a store that has nothing in memory, then again and again; raises RunFailed if it has no answer."""
+    """Ask a query of a store that was made cold, then again and again; raises RunFailed if it has no answer."""
     label = trial.system.label
     times: list[float] = []
     answers: list[Answer] = []
@@ -294,8 +319,12 @@ def _ask(context: Context, system: System, query: Query, trial: Trial, observer:
     )
 
 
-def _drop_caches(system: System) -> None:
-    """Have the kernel forget files, if that is permitted; what is not yet on the disk it cannot forget."""
+def _forget(system: System) -> None:
+    """Start a store anew with nothing in memory; somebody else's goes on as it is."""
+    if system.spec.attached:
+        return
+    system.restart()
+    # What is not yet on the disk the kernel cannot forget.
     if not os.access(DROP_CACHES, os.W_OK):
         return
     for path in (path for folder in system.data_directories() for path in folder.rglob("*") if path.is_file()):
@@ -305,13 +334,18 @@ def _drop_caches(system: System) -> None:
     DROP_CACHES.write_text("3")
 
 
-def _cold_state() -> str:
-    """Return the cache state when a query is asked first (docs/statistics.md, section 7)."""
+def _cold_state(system: System) -> str | None:
+    """Return the cache state when a query is asked first, None if unknown (docs/statistics.md, section 7)."""
+    if system.spec.attached:
+        return None
     return "cold" if os.access(DROP_CACHES, os.W_OK) else "lukewarm"
 
 
-def _cold_words() -> str:
-    if _cold_state() == "cold":
+def _cold_words(system: System) -> str:
+    state = _cold_state(system)
+    if state is None:
+        return "the first time after the load, or after the query before: dbdyno restarts no server of others"
+    if state == "cold":
         return "the store started anew, and the kernel's page cache dropped, before each query"
     return "the store started anew before each query; files may have been in the page cache, which only root can drop"
 

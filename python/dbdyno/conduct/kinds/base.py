@@ -9,7 +9,7 @@ from typing import ClassVar
 
 from dbdyno.conduct.context import Context
 from dbdyno.conduct.listener import Outcome
-from dbdyno.conduct.loading import Loaded, load_rows, loading_clients
+from dbdyno.conduct.loading import Loaded, load_rows, loading_clients, remove_rows
 from dbdyno.conduct.trial import Prepared
 from dbdyno.errors import UserError
 from dbdyno.experiment.model import Experiment
@@ -26,10 +26,12 @@ class WorkloadKind(ABC):
 
     errors_count: True if each operation that fails is an error of the trial.
     divides: True if several hosts can issue its load, each a part.
+    measures_load: True if each repetition loads anew, because the load is part of what is measured.
     """
 
     errors_count: ClassVar[bool] = False
     divides: ClassVar[bool] = False
+    measures_load: ClassVar[bool] = False
 
     def refuse(self, experiment: Experiment, workload: WorkloadSpec) -> None:
         """Raise UserError if the experiment asks for what this kind does not have."""
@@ -63,6 +65,10 @@ class WorkloadKind(ABC):
         """
         return load_rows(context, preparation, system, folder, loading_clients())
 
+    def remove(self, context: Context, preparation: Preparation, system: System, folder: Path) -> None:
+        """Remove from an attached store what was made there; raises RunFailed if something is left."""
+        remove_rows(context, preparation, system, folder)
+
     @abstractmethod
     def run(self, context: Context, prepared: Prepared, trial: Trial) -> Iterator[Outcome]:
         """Run a trial, or the search that begins with it, and yield each outcome."""
@@ -75,17 +81,16 @@ def refuse_keys(asked: Mapping[str, bool], why: str) -> None:
             raise UserError(f"{key}: {why}: leave {key} out")
 
 
-def refuse_load(experiment: Experiment, why: str, repeat: bool = False) -> None:
+def refuse_load(experiment: Experiment, why: str) -> None:
     """Raise UserError if an experiment asks for what only the load of clients has.
 
-    why: the reason this kind does not. repeat: whether it does not have repetitions either.
+    why: the reason this kind does not.
     """
     asked = {
         "workload": len({workload.name for workload in experiment.workload}) > 1,
         "clients": experiment.clients != [1],
         "pipeline": experiment.pipeline != [1],
         "rate": bool(experiment.rate or experiment.find_rate),
-        "repeat": repeat and experiment.repeat > 1,
         "precise": experiment.precise is not None,
         "confirm_limit": experiment.confirm_limit,
         "profile": bool(experiment.profile),

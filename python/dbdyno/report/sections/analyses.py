@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Iterable, Sequence
 from statistics import median
 from typing import TYPE_CHECKING
@@ -26,19 +27,78 @@ if TYPE_CHECKING:
     from dbdyno.report.core.series import Series
     from dbdyno.report.core.trial_documents import TrialDocument
     from dbdyno.results.json_types import AnalysisStated, LoadedStated, QueryStated, UnansweredStated
+    from dbdyno.results.conclusions import Verdict
 
     _Time: TypeAlias = Callable[[TrialDocument], float]
 else:
     html = LaterModule("html")
 
 TIMES = ("cold", "best", "median")
+HOT_RUNS = 3
+"""How often a query is asked hot in a trial."""
 CELL_WIDTH = 10
 """Characters that a time takes at most, with the space around it."""
 
 
 def analysed(trials: Iterable[TrialDocument]) -> list[TrialDocument]:
-    """Return the trials of an analytic workload that reached a query."""
-    return [trial for trial in trials if (analysis := trial.get("analysis")) and analysis.get("queries")]
+    """Return the trials of an analytic workload that reached a query, repetitions of one as one."""
+    repetitions: dict[str, list[TrialDocument]] = {}
+    for trial in trials:
+        if (analysis := trial.get("analysis")) and analysis.get("queries"):
+            repetitions.setdefault(name(trial), []).append(trial)
+    return [as_one(several) for several in repetitions.values()]
+
+
+def as_one(repetitions: Sequence[TrialDocument]) -> TrialDocument:
+    """Return repetitions as one trial: of the load and of each cold query the median, of hot queries all times.
+
+    What limited a query is that of most repetitions. It is complete if all are.
+    """
+    first, *others = repetitions
+    if not others:
+        return first
+    states = [trial["state"] for trial in repetitions if trial["state"] != "complete"]
+    one: TrialDocument = {
+        **first,
+        "state": states[0] if states else "complete",
+        "loaded": _median_load(repetitions),
+        "analysis": {
+            **analysis_of(first),
+            "queries": [_query_as_one(query, repetitions) for query in _queries(repetitions, unanswered=False)],
+            "unanswered": [query for trial in repetitions for query in _unanswered(trial)],
+        },
+        "query_verdicts": _frequent_verdicts(repetitions),
+    }
+    return one
+
+
+def _median_load(repetitions: Sequence[TrialDocument]) -> LoadedStated:
+    loads = sorted((_loaded(trial) for trial in repetitions), key=lambda loaded: loaded["seconds"])
+    return loads[len(loads) // 2]
+
+
+def _query_as_one(name: str, repetitions: Sequence[TrialDocument]) -> QueryStated:
+    asked = [query for trial in repetitions for query in analysis_of(trial)["queries"] if query["name"] == name]
+    return {
+        **asked[0],
+        "cold_s": median(query["cold_s"] for query in asked),
+        "hot_s": [seconds for query in asked for seconds in query["hot_s"]],
+        "differs": next((query["differs"] for query in asked if query["differs"]), None),
+    }
+
+
+def _frequent_verdicts(repetitions: Sequence[TrialDocument]) -> dict[str, Verdict]:
+    """Return for each query the first verdict that names the limit of most repetitions."""
+    verdicts: dict[str, list[Verdict]] = {}
+    for trial in repetitions:
+        for query, verdict in (trial.get("query_verdicts") or {}).items():
+            verdicts.setdefault(query, []).append(verdict)
+    return {query: _frequent(several) for query, several in verdicts.items()}
+
+
+def _frequent(verdicts: Sequence[Verdict]) -> Verdict:
+    ((limit, _),) = Counter(verdict.limit for verdict in verdicts).most_common(1)
+    return next(verdict for verdict in verdicts if verdict.limit == limit)
 
 
 def analysis_of(trial: TrialDocument) -> AnalysisStated:
@@ -71,7 +131,9 @@ def print_analyses(trials: list[TrialDocument], console: Console, notes: bool = 
     for said in filter(None, map(limits, trials)) if notes else ():
         say(console, said, indent=2, hang=2)
     if notes:
-        say(console, f"Cold: {analysis_of(trials[0])['cold']}; then three times hot.", "dim", indent=2)
+        repeated = len(analysis_of(trials[0])["queries"][0]["hot_s"]) > HOT_RUNS
+        anew = ", in each repetition" if repeated else ""
+        say(console, f"Cold: {analysis_of(trials[0])['cold']}; then three times hot{anew}.", "dim", indent=2)
     console.print()
     say(console, answers(trials), indent=2)
 
@@ -261,11 +323,15 @@ def _spent(trials: Sequence[TrialDocument]) -> dict[str, str]:
     return {whose: f"{' to '.join(both)} {unit}" for whose, both in ranges.items()}
 
 
-def _queries(trials: Sequence[TrialDocument]) -> list[str]:
-    """Return the names of all queries, in the order in which they are asked."""
+def _queries(trials: Sequence[TrialDocument], unanswered: bool = True) -> list[str]:
+    """Return the names of all queries, in the order in which they are asked.
+
+    unanswered: also of those that have no answer.
+    """
     answered = sorted(([query["name"] for query in analysis_of(trial)["queries"]] for trial in trials), key=len)
     names = dict.fromkeys(name for queries in reversed(answered) for name in queries)
-    return list(names | dict.fromkeys(query["name"] for trial in trials for query in _unanswered(trial)))
+    without = (query["name"] for trial in trials for query in _unanswered(trial)) if unanswered else ()
+    return list(names | dict.fromkeys(without))
 
 
 def _unanswered(trial: TrialDocument) -> Sequence[UnansweredStated]:

@@ -10,6 +10,8 @@ from dbdyno.errors import UserError
 from dbdyno.experiment.password import VARIABLE as PASSWORD_VARIABLE
 from dbdyno.experiment.system_spec import SystemSpec
 from dbdyno.later import LaterModule
+from dbdyno.systems.analyst import Analyst
+from dbdyno.systems.mysql.analyst import AttachedMySQLAnalyst
 from dbdyno.systems.mysql.builds import release_of
 from dbdyno.systems.mysql.mariadb import SINCE_5_6, MySQLServer
 from dbdyno.systems.mysql.tidb_settings import ACTIVE, OWN, is_tidb, refuse_what_it_lacks
@@ -68,6 +70,10 @@ class AttachedMySQL(MySQLServer):
             self._query(ACTIVE)
         except pymysql.MySQLError:
             self.variables_query = OWN
+
+    def analyst(self) -> Analyst:
+        with self.asking():
+            return AttachedMySQLAnalyst(self.endpoint, self.engine)
 
     def probes(self) -> list[Probe]:
         # Its SHOW STATUS counts nothing, and in its list of connections one sleeps that the Go runtime has yet to run.

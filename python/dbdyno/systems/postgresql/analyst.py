@@ -1,4 +1,4 @@
-"""A whole table in a private PostgreSQL: COPY, and queries by psycopg."""
+"""A whole table in a PostgreSQL: COPY, and queries by psycopg."""
 
 from __future__ import annotations
 
@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any
 from dbdyno.analytics.table import Column, Table
 from dbdyno.later import LaterModule
 from dbdyno.systems.analyst import Analyst
+from dbdyno.systems.attached_analyst import AttachedAnalyst
 from dbdyno.systems.postgresql.probe import connect
 from dbdyno.systems.running.endpoint import Endpoint
 
@@ -21,7 +22,7 @@ _TYPES = {"integer": "INTEGER", "tiny": "SMALLINT", "date": "DATE"}
 BLOCK_BYTES = 1 << 20
 
 
-class PostgreSQLAnalyst(Analyst):
+class _PostgreSQLAnalyst(Analyst):
     """A connection to `endpoint`. It has no integer of one byte: `tiny` takes two."""
 
     @property
@@ -33,7 +34,7 @@ class PostgreSQLAnalyst(Analyst):
     def __init__(self, endpoint: Endpoint) -> None:
         self._connection = connect(endpoint)
 
-    def create(self, table: Table) -> None:
+    def _create(self, table: Table) -> None:
         columns = ", ".join(f'"{column.name}" {_type(column)}' for column in table.columns)
         self.ask(f"CREATE TABLE {table.name} ({columns})")
 
@@ -52,7 +53,6 @@ class PostgreSQLAnalyst(Analyst):
     def finish(self, table: Table) -> int:
         # Without it the first query writes to every page that its rows are there to stay.
         self.ask(f"VACUUM ANALYZE {table.name}")
-        self.ask("CHECKPOINT")
         return int(self.ask(f"SELECT pg_table_size('{table.name}')")[0][0])
 
     def ask(self, sql: str) -> Sequence[Sequence[Any]]:
@@ -65,6 +65,37 @@ class PostgreSQLAnalyst(Analyst):
 
     def close(self) -> None:
         self._connection.close()
+
+
+class PostgreSQLAnalyst(_PostgreSQLAnalyst):
+    """A connection to a private server."""
+
+    def create(self, table: Table) -> None:
+        self._create(table)
+
+    def finish(self, table: Table) -> int:
+        size_bytes = super().finish(table)
+        self.ask("CHECKPOINT")
+        return size_bytes
+
+
+class AttachedPostgreSQLAnalyst(AttachedAnalyst, _PostgreSQLAnalyst):
+    """A connection to somebody else's server, whose checkpoints are its own affair."""
+
+    def create_marked(self, table: Table, marker: str) -> None:
+        with self._connection.transaction():
+            self._create(table)
+            comment = psycopg.sql.SQL("COMMENT ON TABLE {} IS {}")
+            self._connection.execute(
+                comment.format(psycopg.sql.Identifier(table.name), psycopg.sql.Literal(marker))
+            )
+
+    def comment(self, table: Table) -> str | None:
+        ((is_there, comment),) = self._connection.cursor(row_factory=psycopg.rows.tuple_row).execute(
+            "SELECT to_regclass(%(name)s) IS NOT NULL, obj_description(to_regclass(%(name)s), 'pg_class')",
+            {"name": table.name},
+        )
+        return (comment or "") if is_there else None
 
 
 def _integers(path: Path) -> Iterator[bytes]:

@@ -26,7 +26,7 @@ from dbdyno.systems.builds.layout import Layout, beside
 from dbdyno.systems.copier import Copier
 from dbdyno.systems.errand import Errand, statement_errand
 from dbdyno.systems.live_settings import NOT_DURABLE, LiveSetting
-from dbdyno.systems.postgresql.analyst import PostgreSQLAnalyst
+from dbdyno.systems.postgresql.analyst import AttachedPostgreSQLAnalyst, PostgreSQLAnalyst
 from dbdyno.systems.postgresql.copier import TOOLS, PostgreSQLCopier
 from dbdyno.systems.postgresql.errands import ACTIONS, PostgreSQLStatement, on_largest, tool_errand
 from dbdyno.systems.postgresql.probe import PostgreSQLProbe, connect, existing_views, statistics
@@ -416,6 +416,10 @@ class AttachedPostgreSQL(PostgreSQLServer):
         self.endpoint = replace(endpoint_of(spec.url, 5432), tls=attached_tls(in_our_words(spec)))
         if not self.endpoint.database:
             raise UserError(f"{spec.label}: name the database to make dbdyno's tables in, postgresql://…/database")
+
+    def analyst(self) -> Analyst:
+        with self.asking():
+            return AttachedPostgreSQLAnalyst(self.endpoint)
 
     def attach(self) -> None:
         try:
