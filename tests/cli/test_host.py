@@ -1,12 +1,15 @@
 """The host as a table and as JSON; a disk that cannot be measured is said."""
 
 import json
+import socket
 from dataclasses import replace
+from threading import Thread
 
 import pytest
 
 from dbdyno.cli import host
 from dbdyno.observe.gauges import measure
+from dbdyno.observe.gauges.network import answer
 
 
 @pytest.fixture(autouse=True)
@@ -18,9 +21,57 @@ def test_every_figure_has_its_unit(dbdyno, tmp_path, monkeypatch):
     monkeypatch.setenv("COLUMNS", "80")
     status, out, _ = dbdyno("host", "--directory", str(tmp_path))
     assert status == 0
-    assert "GB/s" in out and "million steps/s" in out and "not measured" not in out.replace("two CPUs", "")
+    gauges = out.partition("reading in order")[0]
+    assert "GB/s" in out and "million steps/s" in out and "not measured" not in gauges.replace("two CPUs", "")
     assert "█" in out and max(map(len, out.splitlines()[:-1])) <= 80
     assert f"disk of {tmp_path}, by dbdyno" in " ".join(out.split())
+
+
+@pytest.fixture
+def other_host():
+    """Yield the port of a `dbdyno host --answer` on loopback."""
+    with socket.create_server(("127.0.0.1", 0)) as listener:
+        Thread(target=answer, args=(listener,), daemon=True).start()
+        yield listener.getsockname()[1]
+        listener.shutdown(socket.SHUT_RDWR)
+
+
+def test_the_network_to_another_host_has_its_lines(dbdyno, other_host, tmp_path, monkeypatch):
+    monkeypatch.setattr(host, "NETWORK_S", 0.05)
+    monkeypatch.setenv("COLUMNS", "80")
+    status, out, _ = dbdyno("host", "--directory", str(tmp_path), "--to", f"127.0.0.1:{other_host}")
+    assert status == 0 and max(map(len, out.splitlines()[:-1])) <= 80
+    assert f"network to 127.0.0.1:{other_host}, one connection" in out
+    for line in ("round trip to the other host, median", "bytes to the other host", "bytes from the other host"):
+        assert line in out
+
+
+def test_the_disk_under_four_threads_is_measured_here_alone(dbdyno, tmp_path, monkeypatch):
+    monkeypatch.setattr(host, "FULL", replace(measure.SHORT, parallel_s=0.05))
+    _, out, _ = dbdyno("host", "--json", "--directory", str(tmp_path))
+    disk = json.loads(out)["parallel_disk"]
+    assert all(disk[what]["per_s"] > 0 for what in ("write", "read", "random_write"))
+    assert "parallel_disk" not in measure.measure_host(tmp_path)
+
+
+@pytest.mark.parametrize(
+    ("options", "said"),
+    [
+        (["--to", "h"], "--to h: give HOST:PORT"),
+        (["--to", "h:0"], "--to h:0: give HOST:PORT"),
+        (["--answer", "x"], "--answer x: give PORT or ADDRESS:PORT"),
+        (["--answer", "192.0.2.1:7800"], "--answer 7800:"),
+        (["--to", "h:1", "--answer", "1"], "give one of them"),
+    ],
+)
+def test_what_names_no_place_is_refused(dbdyno, options, said):
+    status, _, err = dbdyno("host", *options)
+    assert status == 2 and said in err
+
+
+def test_where_nobody_answers_the_way_is_named(dbdyno):
+    status, _, err = dbdyno("host", "--to", "127.0.0.1:1")
+    assert status == 1 and "is `dbdyno host --answer 1` running there?" in err
 
 
 def test_json_is_one_document(dbdyno):

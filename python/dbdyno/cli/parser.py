@@ -369,9 +369,15 @@ def _doctor() -> None:
     type=click.Path(exists=True, file_okay=False, path_type=Path),
     help="Directory on the disk to measure (default: where private servers keep their data).",
 )
+@click.option("--to", metavar="HOST:PORT", help="Also measure the network to a host that runs `dbdyno host --answer`.")
+@click.option("--answer", "answer_at", metavar="PORT", help="Answer a host that measures its network to this one.")
 @_JSON
 def _host() -> None:
-    """Measure this host: clock, scheduler, memory, loopback, disk and processor, in about 15 s."""
+    """Measure this host: clock, scheduler, memory, loopback, disk and processor, in about 20 s.
+
+    With --to also the network to another host: there, run `dbdyno host --answer PORT` first. It answers everybody who
+    reaches the port, until Ctrl-C.
+    """
 
 
 class _Systems(click.Group):

@@ -70,6 +70,32 @@ class MeasuredDisk(TypedDict, total=False):
     flush_us: MeasuredTimes
 
 
+class MeasuredRate(MeasuredCourse, total=False):
+    """How many operations, or bytes, per second."""
+
+    count: int
+    per_s: int
+
+
+class MeasuredParallelDisk(TypedDict, total=False):
+    """The data directory's disk under several threads at once."""
+
+    workers: int
+    direct: bool
+    write: MeasuredRate
+    read: MeasuredRate
+    random_write: MeasuredRate
+
+
+class MeasuredNetwork(TypedDict, total=False):
+    """The network to another host."""
+
+    to: str
+    round_trip_us: MeasuredTimes
+    sent_bytes_per_s: int
+    received_bytes_per_s: int
+
+
 class LoopSpeed(TypedDict):
     """The speed of a fixed loop, of all slots."""
 
@@ -90,7 +116,7 @@ class MeasuredProcessor(TypedDict, total=False):
 
 
 class MeasuredHost(TypedDict, total=False):
-    """The host's behaviour; `directory` is of `dbdyno host` alone."""
+    """The host's behaviour; `directory`, `parallel_disk` and `network` are of `dbdyno host` alone."""
 
     at_unix_s: float
     clock: MeasuredClock | None
@@ -102,6 +128,8 @@ class MeasuredHost(TypedDict, total=False):
     seconds: float
     not_measured: Mapping[str, str]
     directory: str
+    parallel_disk: MeasuredParallelDisk | None
+    network: MeasuredNetwork
 
 
 class DescribedHost(TypedDict, total=False):

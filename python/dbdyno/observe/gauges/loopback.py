@@ -61,13 +61,19 @@ def _round_trips(
 ) -> MeasuredTimes:
     os.sched_setaffinity(0, ours)
     os.sched_setaffinity(other_pid, theirs)
+    return round_trips(connection, seconds)
+
+
+def round_trips(connection: socket.socket, seconds: float) -> MeasuredTimes:
+    """Return the times of a byte to the other end and back, for `seconds`; raises OSError if it does not come back."""
     times: list[int] = []
     at_ns: list[int] = []
     end = time.monotonic_ns() + int(seconds * 1e9)
     while len(times) <= WARM or time.monotonic_ns() < end:
         began = time.monotonic_ns()
         connection.sendall(b"?")
-        connection.recv(1)
+        if not connection.recv(1):
+            raise OSError("the other end closed the connection")
         times.append(time.monotonic_ns() - began)
         at_ns.append(began)
     return spread_us(times[WARM:], at_ns[WARM:])

@@ -4,7 +4,7 @@ from collections.abc import Sequence
 
 import numpy as np
 
-from dbdyno.results.environment import MeasuredCourse, MeasuredTimes
+from dbdyno.results.environment import MeasuredCourse, MeasuredRate, MeasuredTimes
 
 SLOTS = 20
 """Into how many equal parts a gauge's time is divided at most: enough to see a stall, few enough to be kept."""
@@ -20,6 +20,22 @@ def spread_us(times_ns: Sequence[int], at_ns: Sequence[int]) -> MeasuredTimes:
     times_us = np.asarray(times_ns) / 1000
     p50, p99, highest = (round(float(us), 2) for us in np.percentile(times_us, (50, 99, 100)))
     return {"count": len(times_us), "p50": p50, "p99": p99, "max": highest, **over_time(times_us, at_ns, 2)}
+
+
+def rate_of(done_ns: Sequence[int], began_ns: int, each: int) -> MeasuredRate:
+    """Return the rate of one operation or more, and how it went on.
+
+    done_ns: when each was done, in any order. began_ns: when the first began. each: what one counts.
+    """
+    done = np.sort(np.asarray(done_ns)) - began_ns
+    counts, ends = np.histogram(done, bins=min(SLOTS, len(done)), range=(0, done[-1]))
+    slot_s = float(ends[1]) / 1e9
+    return {
+        "count": len(done),
+        "per_s": round(len(done) * each * 1e9 / float(done[-1])),
+        "slot_s": float(f"{slot_s:.3g}"),
+        "slots": [round(count * each / slot_s) for count in counts.tolist()],
+    }
 
 
 def over_time(

@@ -26,7 +26,7 @@ def measure_storage(directory: Path, seconds: float) -> MeasuredDisk:
             file.write(os.urandom(1 << 20))
         file.flush()
         os.fsync(file.fileno())
-        descriptor, direct = _past_the_cache(file.fileno())
+        descriptor, direct = past_the_cache(file.fileno(), os.O_RDONLY)
         try:
             read = spread_us(*_read(descriptor, seconds))
         finally:
@@ -39,10 +39,10 @@ def measure_storage(directory: Path, seconds: float) -> MeasuredDisk:
         }
 
 
-def _past_the_cache(file: int) -> tuple[int, bool]:
-    """Open a file again for reading from the disk; and whether that is so."""
+def past_the_cache(file: int, mode: int) -> tuple[int, bool]:
+    """Open a file again, as os.open's `mode` says, for what goes to the disk itself; and whether that is so."""
     try:
-        return os.open(f"/proc/self/fd/{file}", os.O_RDONLY | os.O_DIRECT), True
+        return os.open(f"/proc/self/fd/{file}", mode | os.O_DIRECT), True
     except OSError as error:
         if error.errno != errno.EINVAL:
             raise
