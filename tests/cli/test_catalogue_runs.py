@@ -22,6 +22,7 @@ CHEAP = {
     "air-traffic": ("--system", "duckdb"),
     "batch-get": (*USUAL, "--set", "options.batch=100"),
     "client-library": ("--system", "redis", "--set", 'client=["native", "redis-py"]'),
+    "connection-memory": ("--system", "redis"),
     "connections": ("--system", "redis"),
     "disturbance": (*USUAL, "--set", "events=[]"),
     "dump-restore": (*USUAL, "--set", "options.tool=sql", "--set", "options.workers=1"),

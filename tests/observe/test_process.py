@@ -85,6 +85,18 @@ def test_children_count_with_their_parent_where_that_is_asked_for():
     # At least: what an earlier test started (a pool, a resource tracker) may still be there.
     assert together["process.me.threads"] >= alone["process.me.threads"] + 2
     assert together["process.me.resident_bytes"] > alone["process.me.resident_bytes"]
+    assert together["process.me.private_bytes"] > alone["process.me.private_bytes"]
+
+
+def test_memory_of_its_own_is_private_and_that_of_a_file_is_not(tmp_path):
+    sampler = ProcessSampler("me", os.getpid(), {})
+    before = sampler.sample()["process.me.private_bytes"]
+    (tmp_path / "file").write_bytes(bytes(8 << 20))
+    with (tmp_path / "file").open("rb") as file, mmap.mmap(file.fileno(), 0, prot=mmap.PROT_READ) as shared:
+        assert sum(shared[at] for at in range(0, len(shared), 4096)) == 0
+        assert sampler.sample()["process.me.private_bytes"] - before < 6 << 20
+        own = b"x" * (8 << 20)
+        assert sampler.sample()["process.me.private_bytes"] - before >= len(own)
 
 
 def test_a_child_that_ended_still_counts():

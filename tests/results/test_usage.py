@@ -21,6 +21,7 @@ def observed(name="redis", until=10):
     at = np.arange(10.0)
     seen = at < until
     values = {"cpu_user_s_total": 0.4 * at, "cpu_system_s_total": 0.1 * at, "resident_bytes": 100 + at}
+    values |= {"private_bytes": 50 + at}
     return Observations(at, {f"process.{name}.{key}": np.where(seen, value, np.nan) for key, value in values.items()})
 
 
@@ -34,11 +35,11 @@ def test_it_was_measured_after_the_warm_up(tmp_path):
 
 def test_processor_time_is_that_of_the_window():
     (used,) = usage_of(observed(), (2.3, 7.9))
-    assert used == Usage("redis", pytest.approx(0.5), 109)
+    assert used == Usage("redis", pytest.approx(0.5), 109, 59)
 
 
 def test_a_server_seen_for_too_little_of_the_window_has_no_figure():
-    assert usage_of(observed(until=3), (0, 10))[0] == Usage("redis", None, 102)
+    assert usage_of(observed(until=3), (0, 10))[0] == Usage("redis", None, 102, 52)
     assert usage_of(observed(), None)[0].cores is None
 
 
@@ -51,9 +52,11 @@ def test_what_was_not_observed_is_not_known():
 
 
 def test_what_is_stated_is_read_back():
-    used = Usage("redis", 0.5, 109), Usage("client", None, 7)
+    used = Usage("redis", 0.5, 109, 59), Usage("client", None, 7)
     assert stated_usage(TrialFacts(usage=[asdict(process_usage) for process_usage in used]), PATH) == used
     assert stated_usage(TrialFacts(), PATH) == ()
+    earlier = {"process": "redis", "cores": 0.5, "resident_bytes": 109}
+    assert stated_usage(TrialFacts(usage=[earlier]), PATH)[0].private_bytes is None
 
 
 @pytest.mark.parametrize("usage", [[{"process": "redis"}], ["redis"]])

@@ -122,7 +122,15 @@ def _usage(folder: Path, facts: TrialFacts, hosts: Sequence[str]) -> list[UsageS
 
 
 def _stated(usage: Iterable[Usage]) -> list[UsageStated]:
-    return [{"process": used.process, "cores": used.cores, "resident_bytes": used.resident_bytes} for used in usage]
+    return [
+        {
+            "process": used.process,
+            "cores": used.cores,
+            "resident_bytes": used.resident_bytes,
+            "private_bytes": used.private_bytes,
+        }
+        for used in usage
+    ]
 
 
 def _say(context: Context, observer: AnyObserver | StageObserver) -> None:

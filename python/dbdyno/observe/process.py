@@ -16,7 +16,7 @@ _Key = TypeVar("_Key")
 
 TASKS_A_SECOND = 64
 """A thread costs about 25 µs to read. So if a process has more threads, all are read every second or third time, and so
-are the bytes of a server of as many processes."""
+are the bytes and the memory of a server of as many processes."""
 _MAJOR_FAULTS, _CHILDREN_MAJOR_FAULTS, _THREADS, _RESIDENT, _IO_DELAY = 9, 10, 17, 21, 39
 _UTIME, _STIME, _CHILDREN_UTIME, _CHILDREN_STIME = 11, 12, 13, 14
 
@@ -77,8 +77,10 @@ class ProcessSampler:
             "threads": sum(int(stat[_THREADS]) for stat in stats.values()),
         }
         all_due = self._until_tasks <= 0
-        if self._io_seen and (all_due or len(pids) == 1):
-            seen |= self._transfers(pids)
+        if all_due or len(pids) == 1:
+            seen["private_bytes"] = self._private_bytes(pids)
+            if self._io_seen:
+                seen |= self._transfers(pids)
         if all_due:
             self._until_tasks = seen["threads"] / TASKS_A_SECOND
             seen |= self._of_tasks(stats)
@@ -92,6 +94,17 @@ class ProcessSampler:
         children = read(f"/proc/{self._pid}/task/{self._pid}/children").split()
         # One that ends meanwhile is among the ended ones the next time.
         return [self._pid, *(int(child) for child in children if _is_there(int(child)))]
+
+    def _private_bytes(self, pids: list[int]) -> int:
+        """Return the memory that no file and no other process shares; of what ended meanwhile none."""
+        pages = 0
+        for pid in pids:
+            try:
+                _, resident, shared = map(int, self._files.read(f"/proc/{pid}/statm").split()[:3])
+            except OSError:
+                continue  # It ended meanwhile.
+            pages += resident - shared
+        return pages * PAGE_BYTES
 
     def _transfers(self, pids: list[int]) -> dict[str, float]:
         seen = {}

@@ -13,6 +13,7 @@ from dbdyno.report.core.ratios import limit_of
 from dbdyno.report.factor_answer import by_variant
 from dbdyno.report.headline import Standing, more_elsewhere, standing, verdict
 from dbdyno.report.option_answer import by_option
+from dbdyno.report.sections.connection_memory import per_connection
 from dbdyno.report.sections.libraries import understated
 from dbdyno.report.warm_up_answer import by_restart
 
@@ -40,6 +41,8 @@ def answer(document: RunDocument) -> list[list[str]]:
         return [[sentence] for sentence in _searched(searches)]
     if libraries := list(understated(document)):
         return [[sentence] for sentence in libraries[:MOST_WORKLOADS]]
+    if idle := list(per_connection(document["connection_memory"])):
+        return [[sentence] for sentence in idle]
     if len(loaded) < len(document["trials"]) or not any(map(_has_figure, loaded)):
         return [[document["headline"]["sentence"]]]
     workloads = list(dict.fromkeys(trial["workload"] for trial in filter(_has_figure, loaded)))

@@ -11,6 +11,7 @@ from dbdyno.report.option_answer import compared_options
 from dbdyno.report.sections import analyses, crashes
 from dbdyno.report.sections.copies import copied, sentence
 from dbdyno.report.sections.events import summaries
+from dbdyno.report.sections.connection_memory import connection_memory
 from dbdyno.report.sections.libraries import library_costs
 from dbdyno.report.sections.sweeps import sweeps
 from dbdyno.report.trial_document import trial_document
@@ -71,6 +72,7 @@ def document(run: Run, timelines: bool = True) -> RunDocument:
         "environment": run.environment,
         "trials": trials,
         "client_libraries": library_costs(trials),
+        "connection_memory": connection_memory(trials),
         "scalability": sweeps(run),
     }
 

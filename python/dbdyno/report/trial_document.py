@@ -153,7 +153,12 @@ def _surroundings(trial: Trial, run: Run) -> SurroundingsDocument:
         "observer_cpu_share": _observer_share(facts),
         "not_seen": list(facts.not_seen or ()),
         "processes": [
-            {"process": used.process, "cores": used.cores, "resident_bytes": used.resident_bytes}
+            {
+                "process": used.process,
+                "cores": used.cores,
+                "resident_bytes": used.resident_bytes,
+                "private_bytes": used.private_bytes,
+            }
             for used in trial.usage
         ],
         "server_counters": _counted(facts.server_counters or {}),

@@ -315,6 +315,7 @@ class UsageStated(TypedDict):
     process: str
     cores: float | None
     resident_bytes: int
+    private_bytes: NotRequired[int | None]
 
 
 class SliceStated(TypedDict):

@@ -308,11 +308,13 @@ class Usage:
     Attributes:
         cores: CPU seconds per second, user and system, all threads; `None` when it was not seen for half of the time.
         resident_bytes: the most that was observed.
+        private_bytes: the most that was observed of memory that is not shared; `None` in runs of earlier versions.
     """
 
     process: str
     cores: float | None
     resident_bytes: int
+    private_bytes: int | None = None
 
 
 @dataclass(frozen=True)

@@ -15,7 +15,7 @@ if TYPE_CHECKING:
     from dbdyno.results.facts import TrialFacts
     from dbdyno.results.samples import Observations
 
-_BAND, _RESIDENT = "process.", ".resident_bytes"
+_BAND, _RESIDENT, _PRIVATE = "process.", ".resident_bytes", ".private_bytes"
 _CPU = (".cpu_user_s_total", ".cpu_system_s_total")
 
 
@@ -33,9 +33,15 @@ def usage_of(observations: Observations | None, measured_unix_s: tuple[float, fl
             name.removeprefix(_BAND).removesuffix(_RESIDENT),
             _cores(observations, name.removesuffix(_RESIDENT), measured_unix_s),
             int(np.nanmax(observations.columns[name])),
+            _most(observations, name.removesuffix(_RESIDENT) + _PRIVATE),
         )
         for name in processes
     )
+
+
+def _most(observations: Observations, name: str) -> int | None:
+    values = observations.columns.get(name)
+    return None if values is None or np.isnan(values).all() else int(np.nanmax(values))
 
 
 def _cores(observations: Observations, process: str, measured_unix_s: tuple[float, float] | None) -> float | None:
@@ -54,7 +60,8 @@ def stated_usage(facts: TrialFacts, path: Path) -> tuple[Usage, ...]:
     """
     try:
         return tuple(
-            Usage(process["process"], process["cores"], process["resident_bytes"]) for process in facts.usage or ()
+            Usage(process["process"], process["cores"], process["resident_bytes"], process.get("private_bytes"))
+            for process in facts.usage or ()
         )
     except WRONG as error:
         raise UserError(f"{path}: its 'usage' cannot be understood: {error!r}") from error

@@ -115,6 +115,18 @@ class LibraryCostDocument(TypedDict):
     own_cpu_us_per_transaction: float | None
 
 
+class ConnectionMemoryDocument(TypedDict):
+    """The memory of a system's servers for one more idle connection, between the fewest and the most clients."""
+
+    label: str
+    fewest_clients: int
+    most_clients: int
+    bytes: int
+    lowest: int
+    highest: int
+    repetitions: int
+
+
 class SweptDocument(LabelledDocument):
     """The trials of a system at several numbers of clients."""
 
@@ -185,4 +197,5 @@ class RunDocument(LimitsDocument, SessionsDocument, EventSummariesDocument):
     environment: Environment
     trials: Sequence[TrialDocument]
     client_libraries: Sequence[LibraryCostDocument]
+    connection_memory: Sequence[ConnectionMemoryDocument]
     scalability: Sequence[SweepDocument]

@@ -30,6 +30,7 @@ _WHOLE_HOST = ("host", "pressure", "network")
 _NAMES = {
     "memory_available": "memory available",
     "resident": "memory",
+    "private": "memory not shared",
     "run_queue": "waiting for a processor",
     "io_delay": "waiting for a disk",
     "busy": "disk busy",

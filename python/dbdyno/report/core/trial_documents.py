@@ -140,6 +140,7 @@ class ProcessDocument(TypedDict):
     process: str
     cores: float | None
     resident_bytes: int
+    private_bytes: int | None
 
 
 class PreparedDocument(TypedDict):
