@@ -29,11 +29,10 @@ if TYPE_CHECKING:
 BACKENDS = ("sqlite", "postgresql")
 INDEXES = ("gin", "own")
 """Values of `index`, the default first: FerretDB's own indexes with a GIN index beside each, or alone."""
-PRAGMAS = {
-    "journal_mode": ("wal", "delete", "truncate", "persist", "memory", "off"),
-    "synchronous": ("full", "extra", "normal", "off"),
-}
-"""Settings over SQLite, the default first: FerretDB's own, and of `synchronous` SQLite's."""
+PRAGMAS = {"synchronous": ("full", "extra", "normal", "off")}
+"""Settings over SQLite, SQLite's default first."""
+_JOURNAL = {"journal_mode": "wal"}
+"""With any other FerretDB 1.24 cannot update: it reads and writes on two connections, and one locks the other out."""
 _PACKAGE = PACKAGES["ferretdb@1.24"]
 _DATABASE = "dbdyno"
 
@@ -118,7 +117,7 @@ class FerretDB(MongoServer):
         return self.spec.settings.get("index", INDEXES[0])
 
     def _pragmas(self) -> dict[str, str]:
-        return {key: self.spec.settings.get(key, values[0]) for key, values in PRAGMAS.items()}
+        return _JOURNAL | {key: self.spec.settings.get(key, values[0]) for key, values in PRAGMAS.items()}
 
     def stop(self) -> None:
         super().stop()
@@ -163,7 +162,7 @@ class FerretDB(MongoServer):
             return [own, *self.backend.servers()]
         effective |= self._pragmas()
         # A pragma is its connection's, and FerretDB shows none of them.
-        own["not_readable"] = list(PRAGMAS)
+        own["not_readable"] = list(self._pragmas())
         return [own]
 
     def all_settings(self) -> dict[str, dict[str, str]]:

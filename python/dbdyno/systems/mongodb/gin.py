@@ -21,7 +21,9 @@ BEGIN
     JOIN pg_class AS collection ON collection.oid = indrelid AND collection.relname NOT LIKE '\_ferretdb%'
     CROSS JOIN generate_series(1, indnatts) AS field
   LOOP
-    EXECUTE format('CREATE INDEX ON %s USING gin ((%s) jsonb_path_ops) WITH (fastupdate = off)', made.collection, made.field);
+    EXECUTE format(
+      'CREATE INDEX ON %s USING gin ((%s) jsonb_path_ops) WITH (fastupdate = off)', made.collection, made.field
+    );
   END LOOP;
 END $$
 """
