@@ -85,6 +85,13 @@ def test_rows_are_named_by_the_parts_in_which_they_differ(figures: Figures) -> N
     ]
     stores = [trial | {"label": label} for trial in indexed for label in ("redis", "lmdb")]
     assert table(figures, "throughput", *stores)[3].startswith("| `lmdb, indexes=0` | D0 |")
+    away = [{"label": label, "network_delay_us": delay} for label in ("redis", "lmdb") for delay in (0, 1000)]
+    assert [line.split(" | ")[0] for line in table(figures, "throughput", *away)[2:]] == [
+        "| `redis, 0 µs away`",
+        "| `redis, 1,000 µs away`",
+        "| `lmdb, 0 µs away`",
+        "| `lmdb, 1,000 µs away`",
+    ]
 
 
 def test_a_lower_bound_and_a_cell_without_a_complete_trial_are_marked(figures: Figures) -> None:
@@ -242,16 +249,22 @@ def test_a_busy_host_takes_no_figures(figures: Figures, monkeypatch: pytest.Monk
 
 
 def test_a_classic_question_is_answered_by_declared_pairs_at_the_leaders_best_load(figures: Figures) -> None:
-    sides = {"candidate": {"label": "redis"}, "baseline": {"label": "mariadb"}}
+    sides = {"candidate": {"label": "redis"}, "baseline": {"label": "mariadb"}, "workload": "game"}
     cells = [
         sides | {"clients": clients, "ratio": 0.5, "low": 0.4, "high": 0.8, "verdict": "slower"} for clients in (1, 4)
     ]
     trials = [TRIAL | {"clients": 1, "throughput_per_s": 500.0}, TRIAL]
     run = {"run": "r", "trials": trials, "headline": {"leader": "redis"}, "comparison": {"cells": cells[1:]}}
     pair = figures("classics")._pair
-    assert pair(run, "mariadb", "redis") == "`mariadb` did 2× [1.25 to 2.5] as much as `redis` with 4 clients."
+    assert pair(run, "mariadb", "redis") == ["`mariadb` did 2× [1.25 to 2.5] as much as `redis` with 4 clients."]
     cells[1]["verdict"] = "inconclusive"
-    assert pair(run, "redis", "mariadb").endswith(" with 4 clients (inconclusive).")
+    assert pair(run, "redis", "mariadb")[0].endswith(" with 4 clients (inconclusive).")
+    of_two = [*run["trials"], TRIAL | {"label": "mariadb", "workload": "point-get"}]
+    both = run | {"trials": of_two, "comparison": {"cells": [cells[1], cells[1] | {"workload": "point-get"}]}}
+    assert [said.split(" did ")[0] for said in pair(both, "redis", "mariadb")] == [
+        "`redis, game`",
+        "`redis, point-get`",
+    ]
     with pytest.raises(ValueError, match="r has no comparison of redis and redis with 4 clients"):
         pair(run, "redis", "redis")
 
@@ -290,7 +303,16 @@ def test_a_client_library_is_compared_where_the_native_client_did_most(figures: 
     ]
 
 
-def test_scans_have_a_row_for_each_table(figures: Figures) -> None:
+def test_evenness_has_medians_and_the_lowest_floor_of_the_repetitions(figures: Figures) -> None:
+    even = {"seconds_below_half": 0, "stalls": {"longest_ms": 5.0}, "worst_second_p99_us": 2500.0}
+    trials = [{"stability": even | {"floor": floor}, "repeat": at} for at, floor in enumerate((0.9, 0.5, 0.8, None))]
+    assert table(figures, "stability", *trials)[2:] == ["| `redis` | 1,000 | 80% | 50% | 0 | 5 | 2.5 |"]
+    asked = figures("declared").Figures("f", ("dbdyno", "run", "f"), classic="How steady?", floors=True)
+    run = {"trials": [TRIAL | trial for trial in trials]}
+    assert figures("classics")._answer(asked, run) == ["`redis`: 1,000/s, floor 80% (50% to 90%)."]
+
+
+def test_scans_have_a_row_for_each_table_and_copies_two_for_each_tool(figures: Figures) -> None:
     loaded = {"rows": 1_000_000, "seconds": 2.0, "rows_per_s": 500_000.0, "size_bytes": 36_000_000}
     query = {"name": "all", "columns": 10, "cold_s": 1.0, "hot_s": [0.5, 0.25]}
     scan = {"workload": "wide-rows?layout=tinyints", "loaded": loaded, "analysis": {"queries": [query]}}
@@ -298,6 +320,12 @@ def test_scans_have_a_row_for_each_table(figures: Figures) -> None:
     run = {"trials": [TRIAL | scan]}
     assert figures("classics")._answer(asked, run) == ["redis: 25.0 ns a column, if every column is read, hot."]
     assert table(figures, "scans", scan)[2:] == ["| `redis` | tinyints | 36 | 500,000 | 4 | 25.0 |"]
+    took = {"seconds": 2.0, "rows_per_s": 21_000.0, "bytes_per_s": 3e6, "tool_cpu_s": 1.0, "server_cpu_s": 0.5}
+    copied = {"copy": {"tool": "sql", "workers": 2, "dump": took, "restore": took, "identical": True}}
+    assert table(figures, "copies", copied)[2:] == [
+        "| `redis` | sql | 2 | dump | 2.00 | 21k | 3.00 | 1.00 | 0.5 |  |",
+        "| `redis` | sql | 2 | restore | 2.00 | 21k | 3.00 | 1.00 | 0.5 | yes |",
+    ]
 
 
 def test_a_long_command_is_wrapped_between_its_options(figures: Figures) -> None:
@@ -339,6 +367,14 @@ def test_the_limits_of_queries_are_by_store_and_the_most_frequent_is_its_limit(f
     assert by_store == {"redis": "the disk"} and figures("classics")._limits({}) == "–"
     killed = {"trials": [TRIAL | {"crash": {"kind": "kill"}}], "headline": {"limits": {"redis": "the disk"}}}
     assert figures("classics")._limited(killed) == {}
+
+
+def test_memory_for_a_connection_is_in_kib(figures: Figures) -> None:
+    cost = {"label": "redis", "fewest_clients": 1, "most_clients": 1001, "bytes": 20480, "lowest": 19000}
+    run = {"connection_memory": [cost | {"highest": 20992}]}
+    assert figures("tables").BLOCKS["connection-memory"](None, run).splitlines()[2:] == [
+        "| `redis` | 1 and 1,001 | 20 | 18.6 to 20.5 |",
+    ]
 
 
 def test_loads_have_their_rate_and_their_size(figures: Figures) -> None:

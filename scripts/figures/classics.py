@@ -1,14 +1,15 @@
 """The classic questions from kept summaries: a table with both answers, then and now, and the first lines of a page."""
 
 import json
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from pathlib import Path
+from statistics import median
 from typing import Any
 
 from scripts.figures.declared import Figures
 from scripts.figures.form import three
-from scripts.figures.kinds import frequent_limits
-from scripts.figures.tables import best, day, quoted
+from scripts.figures.kinds import floors_of, frequent_limits
+from scripts.figures.tables import best, day, quoted, row_name
 from scripts.reference.markdown import code, prose, table
 
 from dbdyno.report.batch_answer import by_batch
@@ -57,7 +58,8 @@ def _answer(figures: Figures, run: Mapping[str, Any]) -> list[str]:
     complete = [trial for trial in run["trials"] if trial["state"] == "complete"]
     asked = analyses.analysed(complete)
     answers = (
-        [_pair(run, *pair) for pair in figures.pairs],
+        [sentence for pair in figures.pairs for sentence in _pair(run, *pair)],
+        list(_floors(run)) if figures.floors else [],
         [_library(cost) for cost in _at_best_load(run)],
         analyses.by_store(asked) if asked else [],
         by_restart(complete),
@@ -67,19 +69,36 @@ def _answer(figures: Figures, run: Mapping[str, Any]) -> list[str]:
     return next(filter(None, answers), None) or [run["headline"]["sentence"]]
 
 
-def _pair(run: Mapping[str, Any], system: str, other: str) -> str:
-    """Say how many times as much a system did as another, at the load of the headline, with the interval."""
+def _pair(run: Mapping[str, Any], system: str, other: str) -> list[str]:
+    """Say how many times as much a system did as another on each workload, at the load of the headline."""
     load = best([trial for trial in run["trials"] if trial["label"] == run["headline"]["leader"]])["clients"]
-    for cell in run["comparison"]["cells"]:
-        sides = cell["candidate"]["label"], cell["baseline"]["label"]
-        if set(sides) == {system, other} and cell["clients"] == load:
-            ratio, low, high = (cell[key] for key in ("ratio", "low", "high"))
-            if sides != (system, other):
-                ratio, low, high = 1 / ratio, 1 / high, 1 / low
-            interval = f"{three(ratio)}× [{three(low)} to {three(high)}]"
-            doubt = "" if cell["verdict"] in ("faster", "slower") else f" ({cell['verdict']})"
-            return f"{code(system)} did {interval} as much as {code(other)} with {load} clients{doubt}."
-    raise ValueError(f"{run['run']} has no comparison of {system} and {other} with {load} clients")
+    of_pair = [cell for cell in run["comparison"]["cells"] if _labels(cell) == {system, other}]
+    cells = [cell for cell in of_pair if cell["clients"] == load]
+    if not cells:
+        raise ValueError(f"{run['run']} has no comparison of {system} and {other} with {load} clients")
+    names = [row_name((system, cell["workload"], 0), run) if len(cells) > 1 else system for cell in cells]
+    return [_compared(cell, system, name, other) for name, cell in zip(names, cells, strict=True)]
+
+
+def _labels(cell: Mapping[str, Any]) -> set[str]:
+    return {cell["candidate"]["label"], cell["baseline"]["label"]}
+
+
+def _compared(cell: Mapping[str, Any], system: str, name: str, other: str) -> str:
+    """Say how many times as much a system did as the other of a cell, with the interval; name: what it is called."""
+    ratio, low, high = (cell[key] for key in ("ratio", "low", "high"))
+    if cell["candidate"]["label"] != system:
+        ratio, low, high = 1 / ratio, 1 / high, 1 / low
+    interval = f"{three(ratio)}× [{three(low)} to {three(high)}]"
+    doubt = "" if cell["verdict"] in ("faster", "slower") else f" ({cell['verdict']})"
+    return f"{code(name)} did {interval} as much as {code(other)} with {cell['clients']} clients{doubt}."
+
+
+def _floors(run: Mapping[str, Any]) -> Iterator[str]:
+    """Say of each system to which share of its median second it regularly drops, with the range of its trials."""
+    for label, floors, trials in floors_of(run):
+        rate = f"{median(trial['throughput_per_s'] for trial in trials):,.0f}"
+        yield f"{code(label)}: {rate}/s, floor {median(floors):.0%} ({floors[0]:.0%} to {floors[-1]:.0%})."
 
 
 def _at_best_load(run: Mapping[str, Any]) -> list[dict[str, Any]]:

@@ -22,6 +22,7 @@ class Figures:
         classic: the published experiment that it repeats, and its author's question; empty if there is none.
         then: the published answer.
         differs: why today's answer differs from it, or that it does not; empty if none was published.
+        floors: whether today's answer is how even each system was, from second to second.
         pairs: two systems each, by label: today's answer is the ratio of the first to the second. Empty: the headline.
     """
 
@@ -33,6 +34,7 @@ class Figures:
     classic: str = ""
     then: str = ""
     differs: str = ""
+    floors: bool = False
     pairs: tuple[tuple[str, str], ...] = ()
 
     @property

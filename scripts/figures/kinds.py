@@ -1,4 +1,4 @@
-"""Blocks of runs about something else than throughput: queries, crashes, client libraries, lags of replicas."""
+"""Blocks of runs about something else than throughput: queries, copies, crashes, evenness, libraries, memory, lags."""
 
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping
@@ -9,6 +9,8 @@ from scripts.figures.declared import Figures
 from scripts.figures.form import figures_table, three
 
 from dbdyno.report.sections import analyses
+from dbdyno.report.sections.copies import HEADINGS as COPY_HEADINGS
+from dbdyno.report.sections.copies import rows as copy_rows
 from dbdyno.verdict.limits import noun_of
 
 Document = Mapping[str, Any]
@@ -62,6 +64,14 @@ def scans(figures: Figures, run: Document) -> str:
     return figures_table(_one_line(heads), [tuple(row) for row in rows], left=2)
 
 
+def copies(figures: Figures, run: Document) -> str:
+    """Return how fast each store's own tools dumped and restored, by tool and workers: medians of repetitions."""
+    rows = copy_rows(run["trials"])
+    # The second row of two leaves out what the first said.
+    named = [(*rows[index - index % 2][:3], *row[3:]) for index, row in enumerate(rows)]
+    return figures_table(_one_line(COPY_HEADINGS), named, left=4)
+
+
 def _one_line(heads: Iterable[str]) -> tuple[str, ...]:
     return tuple(head.replace("\n", " ") for head in heads)
 
@@ -80,6 +90,20 @@ def libraries(figures: Figures, run: Document) -> str:
         for cost in run["client_libraries"]
     ]
     return figures_table(heads, rows, left=1)
+
+
+def connection_memory(figures: Figures, run: Document) -> str:
+    """Return the memory of each system's servers for an idle connection: the median, and the range of repetitions."""
+    rows = [
+        (
+            cost["label"],
+            f"{cost['fewest_clients']:,} and {cost['most_clients']:,}",
+            three(cost["bytes"] / 1024),
+            f"{three(cost['lowest'] / 1024)} to {three(cost['highest'] / 1024)}",
+        )
+        for cost in run["connection_memory"]
+    ]
+    return figures_table(("", "Connections", "KiB for each", "Lowest to highest"), rows, left=1)
 
 
 def loads(figures: Figures, run: Document) -> str:
@@ -129,6 +153,33 @@ def _crashed(run: Document) -> Iterator[tuple[str, ...]]:
                 str(broken),
                 three(median(back)) if back else "–",
             )
+
+
+def stability(figures: Figures, run: Document) -> str:
+    """Return how even each system was from second to second: medians of repetitions, and the lowest floor of all."""
+    heads = ("", "Transactions/s", "Floor", "lowest", "Seconds below half", "Stall, ms", "Worst second's p99, ms")
+    rows = []
+    for label, floors, trials in floors_of(run):
+        below, stall_ms, worst_us = (
+            median(figure(trial["stability"]) or 0 for trial in trials)
+            for figure in (
+                lambda stated: stated["seconds_below_half"],
+                lambda stated: stated["stalls"]["longest_ms"],
+                lambda stated: stated["worst_second_p99_us"],
+            )
+        )
+        rate = f"{median(trial['throughput_per_s'] for trial in trials):,.0f}"
+        evenness = f"{median(floors):.0%}", f"{floors[0]:.0%}", f"{below:g}", three(stall_ms), three(worst_us / 1000)
+        rows.append((label, rate, *evenness))
+    return figures_table(heads, rows, left=1)
+
+
+def floors_of(run: Document) -> Iterator[tuple[str, list[float], list[Document]]]:
+    """Yield each system with the floors of its complete trials in rising order, and these trials."""
+    for label, trials in _by_label(run["trials"]).items():
+        complete = [trial for trial in trials if (trial.get("stability") or {}).get("floor") is not None]
+        if complete:
+            yield label, sorted(trial["stability"]["floor"] for trial in complete), complete
 
 
 def lags(figures: Figures, run: Document) -> str:

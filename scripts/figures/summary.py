@@ -22,6 +22,7 @@ RUN = (
     "left_out",
     "find_rate",
     "client_libraries",
+    "connection_memory",
     "scalability",
 )
 TRIAL = (

@@ -8,6 +8,8 @@ from typing import Any
 from scripts.figures.declared import Figures
 from scripts.figures.form import figures_table, three
 from scripts.figures.kinds import (
+    connection_memory,
+    copies,
     crashes,
     lags,
     libraries,
@@ -15,6 +17,7 @@ from scripts.figures.kinds import (
     queries,
     query_limits,
     scans,
+    stability,
 )
 from scripts.figures.relative import Relative, relative, systems_of
 from scripts.reference.markdown import code, prose
@@ -57,6 +60,8 @@ def _trials(trials: list[Document]) -> str:
         return f"{len(trials)} load{plural}, and on each every query once cold and {asked} times hot"
     if first.get("crash"):
         return f"{len(trials)} crash{'e' * bool(plural)}{plural}, each under a load of writes"
+    if first.get("copy"):
+        return f"{len(trials)} cop{'ies' if plural else 'y'}, each dumped, restored and compared"
     return f"{len(trials)} trial{plural} of {first['seconds']:g} s after {first['warmup_seconds']:g} s"
 
 
@@ -95,7 +100,7 @@ def ratios(figures: Figures, run: Document) -> str:
         ("System", "Against", "Clients", "Ratio", "95 % interval", "Conclusion"),
         [
             (
-                _name(cell["candidate"]["label"], cell["workload"], run),
+                row_name((cell["candidate"]["label"], cell["workload"], _delay_us(cell)), run),
                 code(cell["baseline"]["label"]),
                 str(cell["clients"]),
                 three(cell["ratio"]),
@@ -218,6 +223,9 @@ BLOCKS: dict[str, Block] = {
     "queries": queries,
     "query-limits": query_limits,
     "scans": scans,
+    "copies": copies,
+    "connection-memory": connection_memory,
+    "stability": stability,
     "libraries": libraries,
     "loads": loads,
     "crashes": crashes,
@@ -226,20 +234,30 @@ BLOCKS: dict[str, Block] = {
 
 
 def _rows(run: Document) -> Iterator[tuple[tuple[str, str], list[Document]]]:
-    """Yield each row's name and durability class with its trials: a row is a system, or one at one of the workloads."""
-    names = {(trial["label"], trial["workload"]): trial.get("durability", "") for trial in run["trials"]}
-    for (label, workload), durability in names.items():
-        trials = [trial for trial in run["trials"] if (trial["label"], trial["workload"]) == (label, workload)]
-        yield (_name(label, workload, run), durability), trials
+    """Yield each row's name and durability class with its trials: a row is a system at a workload and a distance."""
+    durabilities = {_row(trial): trial.get("durability", "") for trial in run["trials"]}
+    for row, durability in durabilities.items():
+        yield (row_name(row, run), durability), [trial for trial in run["trials"] if _row(trial) == row]
 
 
-def _name(label: str, workload: str, run: Document) -> str:
+def _row(trial: Document) -> tuple[str, str, int]:
+    return trial["label"], trial["workload"], _delay_us(trial)
+
+
+def _delay_us(of: Document) -> int:
+    return of.get("network_delay_us") or 0
+
+
+def row_name(row: tuple[str, str, int], run: Document) -> str:
     """Return the name of a row: the parts in which rows differ."""
+    label, workload, delay_us = row
     labels, workloads = ({trial[key] for trial in run["trials"]} for key in ("label", "workload"))
     parts = [label] if len(labels) > 1 or len(workloads) == 1 else []
     if len(workloads) > 1:
         are_of_one = len({name.partition("?")[0] for name in workloads}) == 1
         parts.append((workload.partition("?")[2] if are_of_one else "") or workload)
+    if len({_delay_us(trial) for trial in run["trials"]}) > 1:
+        parts.append(f"{delay_us:,} µs away")
     return ", ".join(parts)
 
 
