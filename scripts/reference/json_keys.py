@@ -21,6 +21,7 @@ OF_RUN = {
     "environment": "the host: hardware, kernel, and what was measured of it",
     "trials": "every trial, see below",
     "client_libraries": "what each client library costs beside the native client",
+    "connection_memory": "what each system's servers take for an idle connection",
     "scalability": "each sweep over clients with its fitted scaling law",
 }
 

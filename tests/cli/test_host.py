@@ -2,6 +2,7 @@
 
 import json
 import socket
+from contextlib import suppress
 from dataclasses import replace
 from threading import Thread
 
@@ -31,9 +32,15 @@ def test_every_figure_has_its_unit(dbdyno, tmp_path, monkeypatch):
 def other_host():
     """Yield the port of a `dbdyno host --answer` on loopback."""
     with socket.create_server(("127.0.0.1", 0)) as listener:
-        Thread(target=answer, args=(listener,), daemon=True).start()
+        Thread(target=answering, args=(listener,), daemon=True).start()
         yield listener.getsockname()[1]
         listener.shutdown(socket.SHUT_RDWR)
+
+
+def answering(listener):
+    """Answer until the listener is shut down."""
+    with suppress(OSError):
+        answer(listener)
 
 
 def test_the_network_to_another_host_has_its_lines(dbdyno, other_host, tmp_path, monkeypatch):

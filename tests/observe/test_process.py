@@ -95,8 +95,9 @@ def test_memory_of_its_own_is_private_and_that_of_a_file_is_not(tmp_path):
     with (tmp_path / "file").open("rb") as file, mmap.mmap(file.fileno(), 0, prot=mmap.PROT_READ) as shared:
         assert sum(shared[at] for at in range(0, len(shared), 4096)) == 0
         assert sampler.sample()["process.me.private_bytes"] - before < 6 << 20
-        own = b"x" * (8 << 20)
-        assert sampler.sample()["process.me.private_bytes"] - before >= len(own)
+        own = b"x" * (16 << 20)
+        # What Python frees meanwhile is less than half of that.
+        assert sampler.sample()["process.me.private_bytes"] - before > len(own) / 2
 
 
 def test_a_child_that_ended_still_counts():

@@ -3,6 +3,7 @@
 import json
 import socket
 import sys
+from contextlib import suppress
 from pathlib import Path
 
 import click
@@ -60,10 +61,9 @@ def _answer(address: str, port: int) -> int:
         raise UserError(f"--answer {port}: {error.strerror or error}") from None
     with listener:
         print(f"answering at port {port}, everybody who reaches it; Ctrl-C ends it", file=sys.stderr)
-        try:
+        with suppress(KeyboardInterrupt):
             answer(listener)
-        except KeyboardInterrupt:
-            return 0
+    return 0
 
 
 def _print(measured: MeasuredHost, console: Console) -> None:

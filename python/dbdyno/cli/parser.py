@@ -369,7 +369,9 @@ def _doctor() -> None:
     type=click.Path(exists=True, file_okay=False, path_type=Path),
     help="Directory on the disk to measure (default: where private servers keep their data).",
 )
-@click.option("--to", metavar="HOST:PORT", help="Also measure the network to a host that runs `dbdyno host --answer`.")
+@click.option(
+    "--to", metavar="HOST:PORT", help="Also measure the network to a host that runs `dbdyno host --answer PORT`."
+)
 @click.option("--answer", "answer_at", metavar="PORT", help="Answer a host that measures its network to this one.")
 @_JSON
 def _host() -> None:

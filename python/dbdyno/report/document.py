@@ -9,9 +9,9 @@ from dbdyno.report.core.loads import load_of
 from dbdyno.report.headline import compared, headline
 from dbdyno.report.option_answer import compared_options
 from dbdyno.report.sections import analyses, crashes
+from dbdyno.report.sections.connection_memory import connection_memory
 from dbdyno.report.sections.copies import copied, sentence
 from dbdyno.report.sections.events import summaries
-from dbdyno.report.sections.connection_memory import connection_memory
 from dbdyno.report.sections.libraries import library_costs
 from dbdyno.report.sections.sweeps import sweeps
 from dbdyno.report.trial_document import trial_document

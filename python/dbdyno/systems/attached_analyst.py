@@ -35,7 +35,8 @@ class AttachedAnalyst(Analyst):
         """Remove an earlier table of dbdyno's; raises UserError if somebody else's has that name."""
         if (comment := self.comment(table)) is not None and not comment.startswith(MARKER):
             raise UserError(
-                f"a table {table.name} without dbdyno's marker exists, and dbdyno does not drop it. Use another database"
+                f"a table {table.name} without dbdyno's marker exists, and dbdyno does not drop it. "
+                "Use another database"
             )
         self.remove(table)
 

@@ -12,7 +12,6 @@ from dbdyno.analytics.columns import FLIGHTS
 from dbdyno.analytics.files import generated
 from dbdyno.analytics.months import plan_months
 from dbdyno.analytics.table import Query
-from dbdyno.conduct.clean import clean
 from dbdyno.conduct.kinds import analysis
 from dbdyno.conduct.listener import Listener
 from dbdyno.conduct.run import conduct
@@ -212,24 +211,24 @@ def url_of(server):
 
 @pytest.mark.parametrize("name", ["mariadb", "postgresql"])
 def test_somebody_elses_server_is_loaded_asked_and_left_as_it_was(tmp_path, name, caches):
-    with running(name, tmp_path) as server:
-        with closing(system(url_of(server)).analyst()) as before:
-            settings = server.all_settings()[name]
-            end, recorded_run = run(tmp_path, system=["duckdb", url_of(server)])
-            assert (end.state, end.reason) == ("complete", None)
-            attached = next(trial for trial in recorded_run.trials if trial.about["attached"])
-            assert attached.about["loaded"]["rows"] == 2000 and attached.about["loaded"]["size_bytes"] > 100_000
-            assert attached.about["cache_state"] is None and "restarts no server" in attached.about["analysis"]["cold"]
-            assert before.comment(FLIGHTS) is None
-            assert server.all_settings()[name] == settings and server.death() is None
+    with running(name, tmp_path) as server, closing(system(url_of(server)).analyst()) as before:
+        settings = server.all_settings()[name]
+        end, recorded_run = run(tmp_path, system=["duckdb", url_of(server)])
+        assert (end.state, end.reason) == ("complete", None)
+        attached = next(trial for trial in recorded_run.trials if trial.about["attached"])
+        assert attached.about["loaded"]["rows"] == 2000 and attached.about["loaded"]["size_bytes"] > 100_000
+        assert attached.about["cache_state"] is None and "restarts no server" in attached.about["analysis"]["cold"]
+        assert before.comment(FLIGHTS) is None
+        assert server.all_settings()[name] == settings and server.death() is None
 
 
 @pytest.mark.parametrize("name", ["mariadb", "postgresql"])
 def test_a_table_of_the_owners_is_refused_and_stays_and_one_that_was_left_is_replaced(tmp_path, name):
     with running(name, tmp_path) as server, closing(system(url_of(server)).analyst()) as owner:
         owner.ask(f"CREATE TABLE {FLIGHTS.name} (precious INTEGER)")
-        with pytest.raises(UserError, match="without dbdyno's marker exists, and dbdyno does not drop it"):
-            run(tmp_path, system=url_of(server))
+        end, recorded_run = run(tmp_path, system=url_of(server))
+        assert end.state == "failed"
+        assert "without dbdyno's marker exists, and dbdyno does not drop it" in recorded_run.trials[0].reason
         assert owner.ask(f"SELECT precious FROM {FLIGHTS.name}") in ((), [])
         owner.ask(f"DROP TABLE {FLIGHTS.name}")
         owner.create_marked(FLIGHTS, marker_of("an-earlier-run", "air-traffic", 2000))
@@ -237,17 +236,11 @@ def test_a_table_of_the_owners_is_refused_and_stays_and_one_that_was_left_is_rep
         assert (end.state, end.reason) == ("complete", None) and owner.comment(FLIGHTS) is None
 
 
-def test_what_a_killed_run_left_is_cleaned(tmp_path):
-    with running("mariadb", tmp_path) as server, closing(system(url_of(server)).analyst()) as owner:
-        owner.create_marked(FLIGHTS, marker_of("killed", "air-traffic", 2000))
-        assert clean(system(url_of(server)).spec).removed == [FLIGHTS.name]
-        assert owner.comment(FLIGHTS) is None
-
-
 def test_a_server_that_takes_no_files_says_who_can_permit_it(tmp_path):
     with running("mariadb?local_infile=off", tmp_path) as server:
-        with pytest.raises(UserError, match="its administrator permits it by SET GLOBAL local_infile = 1"):
-            run(tmp_path, system=url_of(server))
+        end, recorded_run = run(tmp_path, system=url_of(server))
+        assert end.state == "failed"
+        assert "its administrator permits it by SET GLOBAL local_infile = 1" in recorded_run.trials[0].reason
         assert server.all_settings()["mariadb"]["local_infile"] == "OFF"
 
 

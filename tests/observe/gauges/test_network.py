@@ -1,6 +1,7 @@
 """A real answering side on loopback; one that says nothing, or ends too soon, is an error."""
 
 import socket
+from contextlib import suppress
 from threading import Thread
 from types import SimpleNamespace
 
@@ -18,7 +19,11 @@ def listener():
 
 
 def in_background(work, listener):
-    Thread(target=work, args=(listener,), daemon=True).start()
+    def until_shut_down():
+        with suppress(OSError):
+            work(listener)
+
+    Thread(target=until_shut_down, daemon=True).start()
     return listener.getsockname()
 
 

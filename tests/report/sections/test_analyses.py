@@ -53,25 +53,25 @@ def test_only_analytic_trials_are_analysed():
 def test_repetitions_are_one_with_all_hot_times_and_the_limit_of_most():
     def limited(limit):
         verdict = Verdict(limit, f"by {limit}", evidence=(), runner_up=None, confidence="high")
-        return trial("a") | {"state": "complete", "query_verdicts": {"q1": verdict}}
+        return trial("a") | {"state": "complete", "embedded": False, "query_verdicts": {"q1": verdict}}
 
     first, second, third = limited("disk"), limited("lock"), limited("lock")
     second["analysis"]["queries"][0] |= {"cold_s": 9.0, "hot_s": [0.05, 0.4, 0.4]}
     second["loaded"] |= {"seconds": 3.0}
     third["loaded"] |= {"seconds": 4.0}
-    (one,) = analysed([first, second, third])
-    q0, q1 = one["analysis"]["queries"]
+    (merged,) = analysed([first, second, third])
+    q0, q1 = merged["analysis"]["queries"]
     assert (q0["cold_s"], min(q0["hot_s"]), len(q0["hot_s"])) == (1.25, 0.05, 9)
-    assert (one["loaded"]["seconds"], one["state"], q1["differs"]) == (3.0, "complete", None)
-    assert one["query_verdicts"]["q1"].sentence == "by lock"
-    assert "then three times hot, in each repetition." in printed([one])
+    assert (merged["loaded"]["seconds"], merged["state"], q1["differs"]) == (3.0, "complete", None)
+    assert merged["query_verdicts"]["q1"].sentence == "by lock"
+    assert "then three times hot, in each repetition." in printed([merged])
 
 
 def test_a_failed_repetition_and_a_differing_answer_stay_seen():
     failed = trial("a", differs="row 1") | {"state": "failed"}
     failed["analysis"]["unanswered"] = [{"name": "q2", "what": "w", "sql": "s", "reason": "too late"}]
-    (one,) = analysed([trial("a") | {"state": "complete"}, failed])
-    assert one["state"] == "failed" and "row 1" in answers([one]) and "q2: too late" in answers([one])
+    (merged,) = analysed([trial("a") | {"state": "complete"}, failed])
+    assert merged["state"] == "failed" and "row 1" in answers([merged]) and "q2: too late" in answers([merged])
 
 
 def test_each_query_has_cold_best_and_median_of_each_store():

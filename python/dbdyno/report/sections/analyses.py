@@ -26,8 +26,8 @@ if TYPE_CHECKING:
     from dbdyno.report.core.plots import Figure
     from dbdyno.report.core.series import Series
     from dbdyno.report.core.trial_documents import TrialDocument
-    from dbdyno.results.json_types import AnalysisStated, LoadedStated, QueryStated, UnansweredStated
     from dbdyno.results.conclusions import Verdict
+    from dbdyno.results.json_types import AnalysisStated, LoadedStated, QueryStated, UnansweredStated
 
     _Time: TypeAlias = Callable[[TrialDocument], float]
 else:
@@ -58,7 +58,7 @@ def as_one(repetitions: Sequence[TrialDocument]) -> TrialDocument:
     if not others:
         return first
     states = [trial["state"] for trial in repetitions if trial["state"] != "complete"]
-    one: TrialDocument = {
+    return {
         **first,
         "state": states[0] if states else "complete",
         "loaded": _median_load(repetitions),
@@ -69,7 +69,6 @@ def as_one(repetitions: Sequence[TrialDocument]) -> TrialDocument:
         },
         "query_verdicts": _frequent_verdicts(repetitions),
     }
-    return one
 
 
 def _median_load(repetitions: Sequence[TrialDocument]) -> LoadedStated:

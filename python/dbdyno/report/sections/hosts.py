@@ -146,13 +146,13 @@ GAUGES = (
 )
 """In the order they are shown. The factors are chosen: another machine, a slower clock or a busy neighbour exceeds
 them, and a quiet machine does not. docs/experiments/host.md has measured differences."""
+
+
 def _parallel(what: Literal["write", "read", "random_write"]) -> Callable[[MeasuredHost], MeasuredRate]:
     return lambda host: (host.get("parallel_disk") or MeasuredParallelDisk()).get(what) or MeasuredRate()
 
 
-def _together(
-    name: str, what: Literal["write", "read", "random_write"], unit: str, scale: float = 1.0
-) -> Gauge:
+def _together(name: str, what: Literal["write", "read", "random_write"], unit: str, scale: float = 1.0) -> Gauge:
     rate = _parallel(what)
     return Gauge(name, lambda host: rate(host).get("per_s"), unit, scale, over_time=rate)
 
@@ -162,7 +162,7 @@ PARALLEL_GAUGES = (
     _together("writing in order, four threads", "write", " MB/s", 1e6),
     _together("writing 4 KiB at random, four threads", "random_write", " writes/s"),
 )
-"""What `dbdyno host` measures beyond a run's gauges."""
+"""Gauges of `dbdyno host` that no run has."""
 
 
 def _network(host: MeasuredHost) -> MeasuredNetwork:
@@ -179,7 +179,7 @@ NETWORK_GAUGES = (
     Gauge("bytes to the other host", lambda host: _network(host).get("sent_bytes_per_s"), " MB/s", 1e6),
     Gauge("bytes from the other host", lambda host: _network(host).get("received_bytes_per_s"), " MB/s", 1e6),
 )
-"""What `dbdyno host --to` measures."""
+"""Gauges of `dbdyno host --to`."""
 BLOCKS = "▁▂▃▄▅▆▇█"
 SKETCHED = 15
 WORTH_SAYING = 1.1

@@ -107,8 +107,7 @@ class AttachedMySQLAnalyst(AttachedAnalyst, _MySQLAnalyst):
 
     def comment(self, table: Table) -> str | None:
         there = self._execute(
-            "SELECT table_comment FROM information_schema.tables "
-            "WHERE table_schema = DATABASE() AND table_name = %s",
+            "SELECT table_comment FROM information_schema.tables WHERE table_schema = DATABASE() AND table_name = %s",
             [table.name],
         )
         return str(there[0][0]) if there else None
@@ -135,11 +134,11 @@ class AttachedMySQLAnalyst(AttachedAnalyst, _MySQLAnalyst):
         return int(size_bytes)
 
     def cancel(self) -> None:
+        # Others work there: a query that nobody waits for must not go on.
         try:
-            # Others work there: a query that nobody waits for must not go on.
             with closing(connect(self._endpoint)) as other, other.cursor() as cursor:
                 cursor.execute(f"KILL {self._connection.thread_id()}")
-        finally:
+        except self.error:
             super().cancel()
 
 

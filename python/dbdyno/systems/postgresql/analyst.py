@@ -86,9 +86,7 @@ class AttachedPostgreSQLAnalyst(AttachedAnalyst, _PostgreSQLAnalyst):
         with self._connection.transaction():
             self._create(table)
             comment = psycopg.sql.SQL("COMMENT ON TABLE {} IS {}")
-            self._connection.execute(
-                comment.format(psycopg.sql.Identifier(table.name), psycopg.sql.Literal(marker))
-            )
+            self._connection.execute(comment.format(psycopg.sql.Identifier(table.name), psycopg.sql.Literal(marker)))
 
     def comment(self, table: Table) -> str | None:
         ((is_there, comment),) = self._connection.cursor(row_factory=psycopg.rows.tuple_row).execute(
