@@ -12,8 +12,8 @@ QUICK = Effort(0.0, 0.0, 0.0, 0.0, 0.0, 0.0, with_fio=False)
 
 
 def test_a_measured_host_has_the_keys_of_its_type(tmp_path):
-    # The directory is of `dbdyno host` alone.
-    assert list(differing_keys(MeasuredHost, {**measure_host(tmp_path, QUICK), "directory": ""})) == []
+    of_the_command_alone = {"directory": "", "parallel_disk": None, "network": None}
+    assert list(differing_keys(MeasuredHost, {**measure_host(tmp_path, QUICK), **of_the_command_alone})) == []
 
 
 def test_a_described_host_has_the_keys_of_its_type():

@@ -129,7 +129,7 @@ class MeasuredHost(TypedDict, total=False):
     not_measured: Mapping[str, str]
     directory: str
     parallel_disk: MeasuredParallelDisk | None
-    network: MeasuredNetwork
+    network: MeasuredNetwork | None
 
 
 class DescribedHost(TypedDict, total=False):
