@@ -109,6 +109,10 @@ class LoadedStated(TypedDict):
     source: NotRequired[str]
 
 
+HOT_RUNS = 3
+"""How often each query of an analysis is asked again right after it was asked cold."""
+
+
 class QueryStated(TypedDict):
     """A query: its times cold and hot; `columns` of a scan; `differs` from another store's answer.
 

@@ -65,6 +65,7 @@ def test_repetitions_are_one_with_all_hot_times_and_the_limit_of_most():
     assert (merged["loaded"]["seconds"], merged["state"], q1["differs"]) == (3.0, "complete", None)
     assert merged["query_verdicts"]["q1"].sentence == "by lock"
     assert "then three times hot, in each repetition." in printed([merged])
+    assert sentence([merged]).endswith("These are of 3 repetitions each, not a ranking.")
 
 
 def test_a_failed_repetition_and_a_differing_answer_stay_seen():

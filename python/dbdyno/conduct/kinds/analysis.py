@@ -34,15 +34,13 @@ from dbdyno.errors import DbdynoError, RunFailed, UserError
 from dbdyno.experiment.model import Experiment
 from dbdyno.experiment.trials import Preparation, Trial
 from dbdyno.experiment.workload_spec import WorkloadSpec
-from dbdyno.results.json_types import LoadedStated, QueryStated, UnansweredStated
+from dbdyno.results.json_types import HOT_RUNS, LoadedStated, QueryStated, UnansweredStated
 from dbdyno.results.write import Lines, write_trial
 from dbdyno.systems.analyst import Analyst
 from dbdyno.systems.attached_analyst import AttachedAnalyst, marker_of
 from dbdyno.systems.base import System
 from dbdyno.systems.space import Space
 
-HOT_RUNS = 3
-"""How often each query is asked again right after it was asked cold."""
 STREAMS = "streams"
 LOAD_TIMEOUT_S = 24 * 3600
 DROP_CACHES = Path("/proc/sys/vm/drop_caches")

@@ -24,6 +24,7 @@ def answer(listener: socket.socket) -> None:
 
 
 def _answer(connection: socket.socket) -> None:
+    # Whoever asked may go at any time.
     with connection, suppress(OSError):
         connection.settimeout(_IDLE_S)
         connection.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)

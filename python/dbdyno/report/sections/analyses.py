@@ -15,6 +15,7 @@ from dbdyno.report.core.named_workload import named_workload
 from dbdyno.report.core.section import Part, Section
 from dbdyno.report.core.terminal import Column, print_columns, say
 from dbdyno.report.core.words import significant
+from dbdyno.results.json_types import HOT_RUNS
 from dbdyno.verdict.limits import label_of
 
 if TYPE_CHECKING:
@@ -34,8 +35,6 @@ else:
     html = LaterModule("html")
 
 TIMES = ("cold", "best", "median")
-HOT_RUNS = 3
-"""How often a query is asked hot in a trial."""
 CELL_WIDTH = 10
 """Characters that a time takes at most, with the space around it."""
 
@@ -130,8 +129,7 @@ def print_analyses(trials: list[TrialDocument], console: Console, notes: bool = 
     for said in filter(None, map(limits, trials)) if notes else ():
         say(console, said, indent=2, hang=2)
     if notes:
-        repeated = len(analysis_of(trials[0])["queries"][0]["hot_s"]) > HOT_RUNS
-        anew = ", in each repetition" if repeated else ""
+        anew = ", in each repetition" if _repetitions(trials) > 1 else ""
         say(console, f"Cold: {analysis_of(trials[0])['cold']}; then three times hot{anew}.", "dim", indent=2)
     console.print()
     say(console, answers(trials), indent=2)
@@ -299,7 +297,14 @@ def sentence(trials: Sequence[TrialDocument]) -> str:
     if not is_scans(whole):
         what = f"All {len(_queries(whole))} queries, hot"
     said = ", ".join(f"{whose} {spent}" for whose, spent in _spent(whole).items())
-    return f"{what}: {said}. This is one observation, not a ranking."
+    repetitions = _repetitions(whole)
+    once = "This is one observation" if repetitions == 1 else f"These are of {repetitions} repetitions each"
+    return f"{what}: {said}. {once}, not a ranking."
+
+
+def _repetitions(trials: Sequence[TrialDocument]) -> int:
+    """Return the fewest repetitions that any query had."""
+    return min(len(query["hot_s"]) for trial in trials for query in analysis_of(trial)["queries"]) // HOT_RUNS
 
 
 def by_store(trials: Sequence[TrialDocument]) -> list[str]:
