@@ -244,8 +244,8 @@ def _row(trial: Document) -> tuple[str, str, int]:
     return trial["label"], trial["workload"], _delay_us(trial)
 
 
-def _delay_us(of: Document) -> int:
-    return of.get("network_delay_us") or 0
+def _delay_us(measured: Document) -> int:
+    return measured.get("network_delay_us") or 0
 
 
 def row_name(row: tuple[str, str, int], run: Document) -> str:
