@@ -11,6 +11,7 @@ from dbdyno.report.sections.analyses import (
     answers,
     column_ns,
     figures,
+    how_asked,
     limits,
     loading,
     name,
@@ -66,6 +67,14 @@ def test_repetitions_are_one_with_all_hot_times_and_the_limit_of_most():
     assert merged["query_verdicts"]["q1"].sentence == "by lock"
     assert "then three times hot, in each repetition." in printed([merged])
     assert sentence([merged]).endswith("These are of 3 repetitions each, not a ranking.")
+
+
+def test_what_cold_means_is_said_by_store_if_it_differs():
+    attached = trial("mysql://h/d")
+    attached["analysis"]["cold"] = "as it was"
+    assert how_asked([trial("a"), trial("b")]) == "Cold: started anew; then three times hot."
+    said = how_asked([trial("a"), trial("b"), attached])
+    assert said == "Cold: a, b: started anew; mysql://h/d: as it was; then three times hot."
 
 
 def test_a_failed_repetition_and_a_differing_answer_stay_seen():

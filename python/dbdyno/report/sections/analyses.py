@@ -129,10 +129,19 @@ def print_analyses(trials: list[TrialDocument], console: Console, notes: bool = 
     for said in filter(None, map(limits, trials)) if notes else ():
         say(console, said, indent=2, hang=2)
     if notes:
-        anew = ", in each repetition" if _repetitions(trials) > 1 else ""
-        say(console, f"Cold: {analysis_of(trials[0])['cold']}; then three times hot{anew}.", "dim", indent=2)
+        say(console, how_asked(trials), "dim", indent=2)
     console.print()
     say(console, answers(trials), indent=2)
+
+
+def how_asked(trials: Sequence[TrialDocument]) -> str:
+    """Return what cold meant, by store if it differs, and how often each query was asked hot."""
+    labels: dict[str, list[str]] = {}
+    for trial in trials:
+        labels.setdefault(analysis_of(trial)["cold"], []).append(name(trial))
+    cold = [how if len(labels) == 1 else f"{', '.join(of_how)}: {how}" for how, of_how in labels.items()]
+    anew = ", in each repetition" if _repetitions(trials) > 1 else ""
+    return f"Cold: {'; '.join(cold)}; then three times hot{anew}."
 
 
 def _print_times(trials: list[TrialDocument], console: Console) -> None:
@@ -359,7 +368,14 @@ def part(page: Page) -> Part | None:
     plots = figures(page.series)
     scanned = "scans" in plots
     headings, *lines = scans(trials) if scanned else [[], *times(trials)]
-    module = {"answers": answers(trials), "TIMES": TIMES, "name": name, "loading": loading, "limits": limits}
+    module = {
+        "answers": answers(trials),
+        "how_asked": how_asked(trials),
+        "TIMES": TIMES,
+        "name": name,
+        "loading": loading,
+        "limits": limits,
+    }
     content = {"analysed": trials, "scanned": scanned, "headings": headings, "rows": lines}
     return Part(content | module, plots)
 
