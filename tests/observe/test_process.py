@@ -88,16 +88,34 @@ def test_children_count_with_their_parent_where_that_is_asked_for():
     assert together["process.me.private_bytes"] > alone["process.me.private_bytes"]
 
 
+HOLDS = """
+import mmap, sys
+print("ready", flush=True)
+file = open(sys.argv[1], "rb")
+for _ in sys.stdin:
+    shared = mmap.mmap(file.fileno(), 0, prot=mmap.PROT_READ)
+    sum(shared[at] for at in range(0, len(shared), 4096))
+    print("mapped", flush=True)
+    sys.stdin.readline()
+    own = b"x" * (16 << 20)
+    print("made", flush=True)
+"""
+"""A process that maps a file at its first line, and makes as many bytes of its own at its second."""
+
+
 def test_memory_of_its_own_is_private_and_that_of_a_file_is_not(tmp_path):
-    sampler = ProcessSampler("me", os.getpid(), {})
-    before = sampler.sample()["process.me.private_bytes"]
-    (tmp_path / "file").write_bytes(bytes(8 << 20))
-    with (tmp_path / "file").open("rb") as file, mmap.mmap(file.fileno(), 0, prot=mmap.PROT_READ) as shared:
-        assert sum(shared[at] for at in range(0, len(shared), 4096)) == 0
-        assert sampler.sample()["process.me.private_bytes"] - before < 6 << 20
-        own = b"x" * (16 << 20)
-        # What Python frees meanwhile is less than half of that.
-        assert sampler.sample()["process.me.private_bytes"] - before > len(own) / 2
+    (tmp_path / "file").write_bytes(bytes(16 << 20))
+    argv = [sys.executable, "-I", "-c", HOLDS, str(tmp_path / "file")]
+    with subprocess.Popen(argv, stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True) as holding:
+        sampler, private_bytes = ProcessSampler("it", holding.pid, {}), []
+        for step in ("ready", "mapped", "made"):
+            assert holding.stdout.readline().strip() == step
+            private_bytes.append(sampler.sample()["process.it.private_bytes"])
+            holding.stdin.write("next\n")
+            holding.stdin.flush()
+        holding.kill()
+    before, mapped, made = private_bytes
+    assert mapped - before < 4 << 20 and made - mapped >= 16 << 20
 
 
 def test_a_child_that_ended_still_counts():
