@@ -156,6 +156,39 @@ def test_a_picture_of_queries_has_each_query_and_store(figures: Figures, tmp_pat
     assert all(f"{label}</text>" in drawn for label in ("q0", "q1", "duckdb", "mariadb"))
 
 
+def test_a_long_trial_keeps_its_minutes_and_draws_them(figures: Figures, tmp_path: Path) -> None:
+    warm = [{"warmup": True, "seconds": 1.0, "transactions": 9999}]
+    second = {"warmup": False, "seconds": 1.0}
+    # Old rows are not observed in every second.
+    seconds = [second | {"transactions": 10 * (at // 60 + 1)} | {"old_rows": 1000 * at} for at in range(300)]
+    del seconds[1]["old_rows"]
+    full = TRIAL | {"analysis": None, "operations": {}, "steady_state": None, "checks": []}
+    kept = figures("summary")._trial(full | {"timeline": warm + seconds})
+    assert [minute["throughput_per_s"] for minute in kept["minutes"]] == [10, 20, 30, 40, 50]
+    assert kept["minutes"][1]["old_rows"] == pytest.approx(89_500)
+    assert "minutes" not in figures("summary")._trial(full | {"timeline": warm + seconds[:299]})
+    assert table(figures, "minutes", {"minutes": kept["minutes"]}, {"label": "lmdb"})[2:] == [
+        "| `redis` | transactions/s | 10 | 20 | 30 | 40 | 50 |",
+        "| `redis` | old rows, thousands | 30 | 90 | 150 | 210 | 270 |",
+    ]
+    (tmp_path / "kept.json").write_text("{}")
+    drawn = figures("picture").draw({"trials": [TRIAL | kept]}, tmp_path / "kept.json", "minutes")
+    assert all(f"{label}</text>" in drawn for label in ("redis", "minutes", "old row versions (dashed)"))
+
+
+def test_the_answer_names_the_fastest_tools_and_the_memory_of_connections(figures: Figures) -> None:
+    about = figures("declared").Figures("any", ())
+    steps = {name: {"rows_per_s": rate} for name, rate in (("dump", 2000.0), ("restore", 500.0))}
+    copied = {"trials": [TRIAL | {"copy": {"tool": "sql", "workers": 1} | steps}]}
+    dumped = "Fastest dump: 2,000 rows/s, redis by sql with 1 worker."
+    restored = "Fastest restore: 500 rows/s, redis by sql with 1 worker."
+    assert figures("classics")._answer(about, copied) == [f"{dumped} {restored}"]
+    cost = {"label": "redis", "fewest_clients": 1, "most_clients": 11, "bytes": 2048, "lowest": 2048, "highest": 2048}
+    idle = {"trials": [TRIAL], "connection_memory": [cost | {"repetitions": 1}]}
+    (said,) = figures("classics")._answer(about, idle)
+    assert said == "redis takes 2.00 KiB of memory for each of 10 idle connections."
+
+
 def test_the_headline_has_the_ratio_of_each_other_system(figures: Figures) -> None:
     ratio = {"ratio": 0.512, "low": 0.5, "high": 0.525, "verdict": "slower"}
     answer = {"sentence": "redis was fastest.", "leader": "redis", "ratios": {"lmdb": ratio}}

@@ -14,7 +14,8 @@ from scripts.reference.markdown import code, prose, table
 
 from dbdyno.report.batch_answer import by_batch
 from dbdyno.report.option_answer import by_option
-from dbdyno.report.sections import analyses
+from dbdyno.report.sections import analyses, copies
+from dbdyno.report.sections.connection_memory import per_connection
 from dbdyno.report.warm_up_answer import by_restart
 
 
@@ -61,6 +62,8 @@ def _answer(figures: Figures, run: Mapping[str, Any]) -> list[str]:
         [sentence for pair in figures.pairs for sentence in _pair(run, *pair)],
         list(_floors(run)) if figures.floors else [],
         [_library(cost) for cost in _at_best_load(run)],
+        list(per_connection(run.get("connection_memory") or ())),
+        copies.by_store(complete),
         analyses.by_store(asked) if asked else [],
         by_restart(complete),
         by_batch(complete),

@@ -174,6 +174,20 @@ def stability(figures: Figures, run: Document) -> str:
     return figures_table(heads, rows, left=1)
 
 
+def minutes(figures: Figures, run: Document) -> str:
+    """Return the mean of each minute of long trials: transactions a second, and the old row versions of the store."""
+    trials = [trial for trial in run["trials"] if trial.get("minutes")]
+    heads = [str(minute) for minute in range(1, max(len(trial["minutes"]) for trial in trials) + 1)]
+    rows = []
+    for trial in trials:
+        rates = [f"{minute['throughput_per_s']:,.0f}" for minute in trial["minutes"]]
+        old = [minute["old_rows"] for minute in trial["minutes"]]
+        rows.append((trial["label"], "transactions/s", *rates))
+        if None not in old:
+            rows.append((trial["label"], "old rows, thousands", *(f"{count / 1000:,.0f}" for count in old)))
+    return figures_table(("", "Mean of the minute", *heads), rows, left=2)
+
+
 def floors_of(run: Document) -> Iterator[tuple[str, list[float], list[Document]]]:
     """Yield each system with the floors of its complete trials in rising order, and these trials."""
     for label, trials in _by_label(run["trials"]).items():

@@ -1,4 +1,4 @@
-"""The picture of a documented run, as SVG: throughput against clients, versions relative to the first, or queries."""
+"""The picture of a documented run, as SVG: throughput by clients, versions against the first, queries, or minutes."""
 
 import io
 from collections.abc import Mapping
@@ -24,7 +24,7 @@ def draw(run: Mapping[str, Any], kept: Path, draws: str = "clients") -> str:
     with rc_context({"svg.fonttype": "none", "svg.hashsalt": "dbdyno", "font.family": "sans-serif"}):
         figure = Figure(figsize=(8, 4.2))
         axes = figure.subplots()
-        {"clients": _clients, "versions": _versions, "queries": _queries}[draws](axes, run)
+        {"clients": _clients, "versions": _versions, "queries": _queries, "minutes": _minutes}[draws](axes, run)
         axes.spines[["top", "right"]].set_visible(False)
         axes.grid(axis="y", alpha=0.3)
         axes.legend(frameon=False, fontsize=8, loc="center left", bbox_to_anchor=(1, 0.5))
@@ -80,6 +80,22 @@ def _queries(axes: Any, run: Mapping[str, Any]) -> None:
     axes.set_xticks(range(len(names)), names, rotation=45)
     axes.set(ylabel="seconds, hot")
     axes.yaxis.set_major_formatter(FuncFormatter(lambda value, _: f"{value:g}"))
+
+
+def _minutes(axes: Any, run: Mapping[str, Any]) -> None:
+    """Draw the transactions of each second, mean of a minute, and dashed the old row versions of the store."""
+    beside = axes.twinx()
+    for number, trial in enumerate(run["trials"]):
+        colour = COLOURS[number % len(COLOURS)]
+        at = [minute + 0.5 for minute in range(len(trial["minutes"]))]
+        rates, old = ([minute[key] for minute in trial["minutes"]] for key in ("throughput_per_s", "old_rows"))
+        axes.plot(at, rates, marker=MARKERS[number % len(MARKERS)], color=colour, label=trial["label"])
+        beside.plot(at, old, linestyle="dashed", color=colour)
+    axes.set(xlabel="minutes", ylabel="transactions per second", ylim=(0, None))
+    beside.set(ylabel="old row versions (dashed)", ylim=(0, None))
+    beside.spines["top"].set_visible(False)
+    for each in (axes, beside):
+        each.yaxis.set_major_formatter(FuncFormatter(lambda value, _: f"{value:,.0f}"))
 
 
 def _line(axes: Any, label: str, colour: str, marker: str, run: Mapping[str, Any]) -> None:

@@ -69,6 +69,8 @@ VERDICT = ("limit", "sentence", "confidence", "runner_up")
 UNROUNDED = 1e9
 """Numbers from here on are times since 1970, or bytes."""
 SERIES = ("slots", "worst", "steal_slots")
+LONG_S = 300
+"""The fewest measured seconds of a trial whose minutes are kept."""
 
 
 def summary(document: Mapping[str, Any]) -> Document:
@@ -116,7 +118,20 @@ def _trial(trial: Mapping[str, Any]) -> Document:
     kept["checks"] = {"made": sum(ok is not None for ok in results), "failed": sum(ok is False for ok in results)}
     kept["servers"] = [_chosen(server, ("name", "version")) for server in trial["servers"]]
     kept["steady_state"] = (trial["steady_state"] or {}).get("class")
+    measured = [second for second in trial.get("timeline") or () if not second["warmup"]]
+    if len(measured) >= LONG_S:
+        kept["minutes"] = [_minute(measured[begin : begin + 60]) for begin in range(0, len(measured), 60)]
     return kept
+
+
+def _minute(seconds: list[Mapping[str, Any]]) -> Document:
+    """Return the throughput of a minute, and the mean of the old row versions that a store had in it."""
+    old = [second["old_rows"] for second in seconds if "old_rows" in second]
+    length_s = sum(second["seconds"] for second in seconds)
+    return {
+        "throughput_per_s": sum(second["transactions"] for second in seconds) / length_s,
+        "old_rows": sum(old) / len(old) if old else None,
+    }
 
 
 def _chosen(mapping: Mapping[str, Any], keys: tuple[str, ...]) -> Document:

@@ -101,7 +101,7 @@ OF_TRIAL = {
     "processes": "CPU, memory and I/O of each process",
     "server_counters": "by how much each server's own counters rose",
     "cost": "CPU, context switches and bytes per transaction",
-    "timeline": "every second: throughput, latency, errors",
+    "timeline": "every second: throughput, latency, errors, old row versions",
     "offered_per_s": "open loop: transactions due per second",
     "achieved_per_s": "open loop: transactions completed per second",
     "followed": "open loop: whether the store kept up",

@@ -16,6 +16,7 @@ from dbdyno.report.document import document
 from dbdyno.report.sections import capacity, crashes, events, locks, replica_lag, replication
 from dbdyno.report.sections.analyses import analysed, print_analyses
 from dbdyno.report.sections.client_groups import print_client_groups
+from dbdyno.report.sections.connection_memory import print_costs
 from dbdyno.report.sections.copies import copied, print_copies
 from dbdyno.report.sections.fairness import print_card
 from dbdyno.report.sections.hosts import host_in_words, worsened
@@ -244,6 +245,9 @@ def _print_blocks(run_document: RunDocument, console: Console) -> None:
     if elsewhere := replication.replicated(run_document):
         heading(console, "Seen at another node")
         _print_block(replication.HEADINGS, replication.rows(elsewhere), replication.NOTE, console)
+    if costs := run_document["connection_memory"]:
+        heading(console, "Memory for each connection")
+        print_costs(costs, console)
     if behind := replica_lag.followed(run_document):
         heading(console, "Lag of replicas")
         _print_block(replica_lag.HEADINGS, replica_lag.rows(behind), replica_lag.NOTE, console, replica_lag.LEFT)

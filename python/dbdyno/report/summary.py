@@ -20,6 +20,7 @@ from dbdyno.report.details import print_specific
 from dbdyno.report.document import document
 from dbdyno.report.sections import capacity, events
 from dbdyno.report.sections.client_groups import print_client_groups
+from dbdyno.report.sections.connection_memory import print_costs
 from dbdyno.report.sections.kinds import kinds_of
 from dbdyno.results.rivals import base_of
 from dbdyno.verdict.limits import label_of
@@ -64,6 +65,7 @@ def print_document_summary(run_document: RunDocument, places: Places, console: C
     say(console, _title(run_document), hang=INDENT)
     console.print()
     specific = print_specific(run_document, console, notes=False)
+    specific = print_costs(run_document["connection_memory"], console, INDENT) or specific
     if not specific and (groups := words.groups(run_document)):
         print_columns(_columns(groups, run_document), console, INDENT)
         _print_client_groups(groups.values(), console)

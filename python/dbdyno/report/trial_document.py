@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, TypeVar
 
 import numpy as np
 
+from dbdyno.report.core.recordings import old_rows
 from dbdyno.report.core.times import recorded_times_us
 from dbdyno.report.core.words import hit_ratio
 from dbdyno.report.sections.client_groups import pace_of
@@ -26,6 +27,7 @@ if TYPE_CHECKING:
         EndingDocument,
         FiguresDocument,
         HostsDocument,
+        OldRowsSecondDocument,
         OpenLoopDocument,
         OperationDocument,
         PerMinuteDocument,
@@ -182,7 +184,17 @@ def _concluded(trial: Trial) -> ConcludedDocument:
 def _timeline(trial: Trial) -> list[SecondDocument]:
     recorded = trial.recorded
     stalled = iter(recorded.stalls.per_second if recorded.stalls else ())
-    return [_second(interval, next(stalled, None) if interval.measured else None) for interval in recorded.intervals]
+    old = _old_rows(trial)
+    return [
+        _second(interval, next(stalled, None) if interval.measured else None, old.get(interval.second))
+        for interval in recorded.intervals
+    ]
+
+
+def _old_rows(trial: Trial) -> dict[int, float]:
+    """Return by second the old row versions that were last observed in it."""
+    times, counts = old_rows(trial) or ((), ())
+    return {int(time): count for time, count in zip(times, counts, strict=True)}
 
 
 def _figures(trial: Trial) -> FiguresDocument:
@@ -343,11 +355,12 @@ def _steady_state(recorded: Recorded) -> SteadyStateDocument:
     }
 
 
-def _second(interval: Interval, stalled: StallSecond | None) -> SecondDocument:
+def _second(interval: Interval, stalled: StallSecond | None, old: float | None) -> SecondDocument:
     stall: StallSecondDocument = {}
     if stalled:
         stall = {"longest_stall_ms": stalled.longest_ms, "stalled_share": stalled.share}
     profiled: ProfiledSecondDocument = {"profiled": True} if interval.profiled else {}
+    versions: OldRowsSecondDocument = {} if old is None else {"old_rows": old}
     return {
         "second": interval.second,
         "transactions": interval.completed,
@@ -362,6 +375,7 @@ def _second(interval: Interval, stalled: StallSecond | None) -> SecondDocument:
         "connected": interval.connected,
         **stall,
         **profiled,
+        **versions,
     }
 
 

@@ -8,6 +8,7 @@ import pytest
 from dbdyno.report.core.recordings import Recordings, recordings_of
 from dbdyno.report.core.series import series_of
 from dbdyno.report.sections.over_time import by_load
+from dbdyno.report.trial_document import _timeline
 from dbdyno.results.samples import Observations
 
 
@@ -47,6 +48,8 @@ def test_old_row_versions_lie_under_the_throughput(run, run_document, name, valu
     object.__setattr__(known, "observations", Observations(at, {f"store.mariadb.{name}": np.array(values, float)}))
     recordings = recordings_of(replace(run, trials=(known,)))
     assert recordings.old_rows(known.name) == seen
+    seconds = {int(second): count for second, count in zip(*seen, strict=True)} if seen else {}
+    assert {at["second"]: at["old_rows"] for at in _timeline(known) if "old_rows" in at} == seconds
     old = Recordings(old_rows=lambda name: seen if name == known.name else None)
     figures = [
         part["timeline-old"] for part in by_load(series_of(run_document), old).values() if "timeline-old" in part

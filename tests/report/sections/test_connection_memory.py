@@ -1,8 +1,11 @@
 """Memory for a connection is a slope between idle clients; what else a trial does is no such figure."""
 
-import pytest
+from io import StringIO
 
-from dbdyno.report.sections.connection_memory import connection_memory, per_connection
+import pytest
+from rich.console import Console
+
+from dbdyno.report.sections.connection_memory import connection_memory, per_connection, print_costs
 
 IDLE = {"pace": {"think_time": "always 60 s", "transactions_per_connection": None}, "state": "complete"}
 
@@ -35,7 +38,7 @@ def test_of_repetitions_it_has_the_median_and_the_range():
     (cost,) = connection_memory(trials)
     assert (cost["bytes"], cost["lowest"], cost["highest"], cost["repetitions"]) == (160, 100, 200, 3)
     (sentence,) = per_connection([cost])
-    assert sentence == "mariadb takes 160 B (100 B to 200 B) of memory for an idle connection: 11 against 1."
+    assert sentence == "mariadb takes 160 B (100 B to 200 B) of memory for each of 10 idle connections."
 
 
 @pytest.mark.parametrize(
@@ -62,3 +65,15 @@ def test_the_least_comes_first():
         [trial(1, 1000), trial(11, 3000), trial(1, 1000, label="redis"), trial(11, 1100, label="redis")]
     )
     assert [sentence.split()[0] for sentence in per_connection(costs)] == ["redis", "mariadb"]
+
+
+def test_a_table_has_the_range_of_the_repetitions():
+    both = [trial(1, 1000), trial(11, 3000), trial(1, 1000, label="redis"), trial(11, 1100, label="redis")]
+    costs = connection_memory(both)
+    out = StringIO()
+    assert print_costs(costs, Console(file=out, width=80))
+    assert [line.split() for line in out.getvalue().splitlines()[1:]] == [
+        ["redis", "1", "and", "11", "10.0", "B", "10.0", "B", "10.0", "B"],
+        ["mariadb", "1", "and", "11", "200", "B", "200", "B", "200", "B"],
+    ]
+    assert not print_costs([], Console(file=out))

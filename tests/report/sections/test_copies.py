@@ -5,7 +5,7 @@ from io import StringIO
 from rich.console import Console
 
 from dbdyno.report.core.series import series_of
-from dbdyno.report.sections.copies import copied, figures, print_copies, rows, sentence
+from dbdyno.report.sections.copies import by_store, copied, figures, print_copies, rows, sentence
 
 
 def step(seconds, server_cpu_s=0.5):
@@ -58,6 +58,20 @@ def test_the_sentence_names_the_most_rows_of_each_step():
         "Fastest dump: 2,000 rows/s, a by sql with 1 worker. "
         "Fastest restore: 500 rows/s, b by files with 2 workers. This is one observation, not a ranking."
     )
+
+
+def test_of_repetitions_the_sentence_has_medians():
+    same = [trial("a", "sql", 1, dump_s=seconds) for seconds in (4.0, 1.0, 2.0)]
+    assert sentence(same).endswith("Each is the median of 3 copies, not a ranking.")
+    assert sentence(same).startswith("Fastest dump: 500 rows/s")
+
+
+def test_each_system_has_its_own_fastest_tool():
+    first, *others = by_store([trial("a", "sql", 1, 0.5, 4.0), trial("b", "sql", 1, 5.0), trial("a", "files", 2)])
+    assert first == (
+        "Fastest dump: 2,000 rows/s, a by sql with 1 worker. Fastest restore: 500 rows/s, a by files with 2 workers."
+    )
+    assert len(others) == 1 and others[0].startswith("Fastest dump: 200 rows/s, b by sql")
 
 
 def test_it_fits_a_terminal():

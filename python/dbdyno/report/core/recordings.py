@@ -46,7 +46,7 @@ def recordings_of(run: Run) -> Recordings:
     return Recordings(
         latencies=lambda name: _latencies(trials[name]),
         checkpoints=lambda name: _checkpoints(trials[name]),
-        old_rows=lambda name: _old_rows(trials[name]),
+        old_rows=lambda name: old_rows(trials[name]),
         observed=lambda name: _observed(trials[name]),
     )
 
@@ -63,8 +63,11 @@ def _observed(trial: Trial) -> tuple[Observations, float] | None:
     return None if observations is None or began_unix_s is None else (observations, began_unix_s)
 
 
-def _old_rows(trial: Trial) -> tuple[list[float], list[float]] | None:
-    """Return the old row versions over time; `None` if the store does not report them, or they never change."""
+def old_rows(trial: Trial) -> tuple[list[float], list[float]] | None:
+    """Return the old row versions over time; `None` if the store does not report them, or they never change.
+
+    The times are in seconds since the run phase began.
+    """
     if (observed := _observed(trial)) is None:
         return None
     observations, began_unix_s = observed

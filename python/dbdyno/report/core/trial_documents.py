@@ -109,7 +109,13 @@ class ProfiledSecondDocument(TypedDict, total=False):
     profiled: bool
 
 
-class SecondDocument(StallSecondDocument, ProfiledSecondDocument):
+class OldRowsSecondDocument(TypedDict, total=False):
+    """The old row versions that a store had yet to remove, if one was observed in a second."""
+
+    old_rows: float
+
+
+class SecondDocument(StallSecondDocument, ProfiledSecondDocument, OldRowsSecondDocument):
     """One second of a trial."""
 
     second: int

@@ -6,7 +6,10 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from statistics import median
 from typing import TYPE_CHECKING
 
+from rich.console import Console
+
 from dbdyno.report.core import words
+from dbdyno.report.core.terminal import Column, print_columns
 
 if TYPE_CHECKING:
     from dbdyno.report.core.documents import ConnectionMemoryDocument
@@ -14,6 +17,7 @@ if TYPE_CHECKING:
 
 CLIENT = "client"
 """The process of the load client, as it is observed."""
+HEADINGS = ("", "clients", "a connection", "lowest", "highest")
 
 
 def connection_memory(trials: Iterable[TrialDocument]) -> list[ConnectionMemoryDocument]:
@@ -62,9 +66,28 @@ def _slope(label: str, seen: Mapping[int, Mapping[int, int]]) -> ConnectionMemor
 def per_connection(costs: Sequence[ConnectionMemoryDocument]) -> Iterator[str]:
     """Yield what each system takes for an idle connection, the least first."""
     for cost in sorted(costs, key=lambda cost: cost["bytes"]):
-        several = cost["repetitions"] > 1
-        span = f" ({words.short_bytes(cost['lowest'])} to {words.short_bytes(cost['highest'])})" if several else ""
+        more = cost["most_clients"] - cost["fewest_clients"]
         yield (
-            f"{cost['label']} takes {words.short_bytes(cost['bytes'])}{span} of memory for an idle connection: "
-            f"{cost['most_clients']:,} against {cost['fewest_clients']:,}."
+            f"{cost['label']} takes {words.short_bytes(cost['bytes'])}{_span(cost)} of memory for each of "
+            f"{more:,} idle connections."
         )
+
+
+def _span(cost: ConnectionMemoryDocument) -> str:
+    lowest, highest = words.short_bytes(cost["lowest"]), words.short_bytes(cost["highest"])
+    return f" ({lowest} to {highest})" if cost["repetitions"] > 1 else ""
+
+
+def print_costs(costs: Sequence[ConnectionMemoryDocument], console: Console, indent: int = 0) -> bool:
+    """Print a row for each system, the least memory first. Returns whether there is one."""
+    rows = [_cells(cost) for cost in sorted(costs, key=lambda cost: cost["bytes"])]
+    cells = zip(HEADINGS, zip(*rows, strict=True), strict=True) if rows else ()
+    columns = [Column(heading, column, left=not heading, style="" if heading else "bold") for heading, column in cells]
+    if columns:
+        print_columns(columns, console, indent)
+    return bool(columns)
+
+
+def _cells(cost: ConnectionMemoryDocument) -> list[str]:
+    sizes = [words.short_bytes(cost[key]) for key in ("bytes", "lowest", "highest")]
+    return [cost["label"], f"{cost['fewest_clients']:,} and {cost['most_clients']:,}", *sizes]

@@ -114,7 +114,17 @@ def sentence(trials: Sequence[TrialDocument]) -> str:
     done = _cells([trial for trial in trials if trial["state"] == "complete"])
     if not done:
         return "No copy was completed and identical, so there is no figure to name."
-    return " ".join(_most(done, step) for step in STEPS) + " This is one observation, not a ranking."
+    copies = min(map(len, done))
+    seen = f"Each is the median of {copies} copies" if copies > 1 else "This is one observation"
+    return " ".join(_most(done, step) for step in STEPS) + f" {seen}, not a ranking."
+
+
+def by_store(trials: Iterable[TrialDocument]) -> list[str]:
+    """Return for each system how fast it dumped and restored with the tool and the workers that were fastest."""
+    by_label: dict[str, list[TrialDocument]] = {}
+    for trial in copied(trials):
+        by_label.setdefault(trial["label"], []).append(trial)
+    return [" ".join(_most(_cells(same), step) for step in STEPS) for same in by_label.values()]
 
 
 def _most(cells: Sequence[Sequence[TrialDocument]], step: Step) -> str:
