@@ -189,6 +189,17 @@ def test_the_answer_names_the_fastest_tools_and_the_memory_of_connections(figure
     assert said == "redis takes 2.00 KiB of memory for each of 10 idle connections."
 
 
+def test_operations_have_their_mean_and_the_dearest_its_share(figures: Figures) -> None:
+    read = {"count": 300, "service_time_us": {"mean": 100.0}}
+    store = {"count": 100, "response_time_us": {"mean": 900.0}}
+    cached = {"counters": {"cache_hits": 1, "cache_misses": 3}, "operations": {"read": read, "store": store}}
+    alone = {"label": "lmdb", "counters": {}, "operations": {"read": read}}
+    assert table(figures, "operations", cached, alone)[2:] == [
+        "| `redis` | 4 | 25% | 0.1 | 0.9 | store, 75% |",
+        "| `lmdb` | 4 | – | 0.1 | – | read, 100% |",
+    ]
+
+
 def test_the_headline_has_the_ratio_of_each_other_system(figures: Figures) -> None:
     ratio = {"ratio": 0.512, "low": 0.5, "high": 0.525, "verdict": "slower"}
     answer = {"sentence": "redis was fastest.", "leader": "redis", "ratios": {"lmdb": ratio}}

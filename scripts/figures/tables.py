@@ -23,6 +23,7 @@ from scripts.figures.kinds import (
 from scripts.figures.relative import Relative, relative, systems_of
 from scripts.reference.markdown import code, prose
 
+from dbdyno.report.core.words import hit_ratio
 from dbdyno.verdict.limits import noun_of
 
 Document = Mapping[str, Any]
@@ -176,6 +177,27 @@ def _relative(cell: Relative | None) -> str:
     return f"{three(cell.ratio)} [{three(cell.low)} to {three(cell.high)}]" if cell else "–"
 
 
+def operations(figures: Figures, run: Document) -> str:
+    """Return the mean time of each operation at a system's best load, the share of the dearest, and hits of a cache."""
+    medians = [(name, best(trials)) for (name, _), trials in _rows(run)]
+    names = list(dict.fromkeys(operation for _, trial in medians for operation in trial["operations"]))
+    rows = []
+    for name, trial in medians:
+        means_ms = {operation: _mean_us(times) / 1000 for operation, times in trial["operations"].items()}
+        spent = {operation: means_ms[operation] * trial["operations"][operation]["count"] for operation in means_ms}
+        dearest = max(spent, key=spent.__getitem__)
+        hits = hit_ratio(trial)
+        cells = [three(means_ms[operation]) if operation in means_ms else "–" for operation in names]
+        share = f"{dearest}, {spent[dearest] / sum(spent.values()):.0%}"
+        rows.append((name, str(trial["clients"]), "–" if hits is None else f"{hits:.0%}", *cells, share))
+    heads = ("", "Clients", "Hits", *(f"{operation}, ms" for operation in names), "Most of the time")
+    return figures_table(heads, rows, left=1)
+
+
+def _mean_us(times: Document) -> float:
+    return float((times.get("service_time_us") or times["response_time_us"])["mean"])
+
+
 def groups(figures: Figures, run: Document) -> str:
     """Return each group of clients of each load of each system: throughput over the repetitions, and its p99."""
     rows = [
@@ -219,6 +241,7 @@ BLOCKS: dict[str, Block] = {
     "limits": limits,
     "ratios": ratios,
     "options": options,
+    "operations": operations,
     "warm-ups": warm_ups,
     "versions": versions,
     "queries": queries,
