@@ -94,7 +94,11 @@ def _compared(cell: Mapping[str, Any], system: str, name: str, other: str) -> st
         ratio, low, high = 1 / ratio, 1 / high, 1 / low
     interval = f"{three(ratio)}× [{three(low)} to {three(high)}]"
     doubt = "" if cell["verdict"] in ("faster", "slower") else f" ({cell['verdict']})"
-    return f"{code(name)} did {interval} as much as {code(other)} with {cell['clients']} clients{doubt}."
+    return f"{code(name)} did {interval} as much as {code(other)} with {_clients(cell)}{doubt}."
+
+
+def _clients(cell: Mapping[str, Any]) -> str:
+    return f"{cell['clients']} client{'s' * (cell['clients'] > 1)}"
 
 
 def _floors(run: Mapping[str, Any]) -> Iterator[str]:
