@@ -200,6 +200,13 @@ def test_operations_have_their_mean_and_the_dearest_its_share(figures: Figures) 
     ]
 
 
+def test_processor_time_is_that_of_the_median_trial(figures: Figures) -> None:
+    costs = [
+        {"cost": {"client_cpu_us": us, "server_cpu_us": None}, "throughput_per_s": us} for us in (9.0, 12.5, 110.0)
+    ]
+    assert table(figures, "cpu", *costs)[2:] == ["| `redis` | 4 | 12.5 | – |"]
+
+
 def test_the_headline_has_the_ratio_of_each_other_system(figures: Figures) -> None:
     ratio = {"ratio": 0.512, "low": 0.5, "high": 0.525, "verdict": "slower"}
     answer = {"sentence": "redis was fastest.", "leader": "redis", "ratios": {"lmdb": ratio}}

@@ -198,6 +198,16 @@ def _mean_us(times: Document) -> float:
     return float((times.get("service_time_us") or times["response_time_us"])["mean"])
 
 
+def cpu(figures: Figures, run: Document) -> str:
+    """Return the processor time that client and servers took for a transaction, at a system's best load."""
+    rows = []
+    for (name, _), trials in _rows(run):
+        trial = best(trials)
+        times = (trial["cost"].get(f"{side}_cpu_us") for side in ("client", "server"))
+        rows.append((name, str(trial["clients"]), *("–" if time is None else three(time) for time in times)))
+    return figures_table(("At its best load", "Clients", "Client's CPU, µs", "Servers' CPU, µs"), rows, left=1)
+
+
 def groups(figures: Figures, run: Document) -> str:
     """Return each group of clients of each load of each system: throughput over the repetitions, and its p99."""
     rows = [
@@ -242,6 +252,7 @@ BLOCKS: dict[str, Block] = {
     "ratios": ratios,
     "options": options,
     "operations": operations,
+    "cpu": cpu,
     "warm-ups": warm_ups,
     "versions": versions,
     "queries": queries,
