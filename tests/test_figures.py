@@ -316,6 +316,8 @@ def test_a_classic_question_is_answered_by_declared_pairs_at_the_leaders_best_lo
         "`redis, game`",
         "`redis, point-get`",
     ]
+    slow = [TRIAL | {"workload": "point-get", "throughput_per_s": rate} for rate in (10.0, 11.0)]
+    assert pair(run | {"trials": [*trials, *slow]}, "redis", "mariadb")[0].endswith(" with 4 clients (inconclusive).")
     with pytest.raises(ValueError, match="r has no comparison of redis and redis with 4 clients"):
         pair(run, "redis", "redis")
 

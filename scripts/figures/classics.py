@@ -74,13 +74,21 @@ def _answer(figures: Figures, run: Mapping[str, Any]) -> list[str]:
 
 def _pair(run: Mapping[str, Any], system: str, other: str) -> list[str]:
     """Say how many times as much a system did as another on each workload, at the load of the headline."""
-    load = best([trial for trial in run["trials"] if trial["label"] == run["headline"]["leader"]])["clients"]
+    load = _load_of_headline(run)
     of_pair = [cell for cell in run["comparison"]["cells"] if _labels(cell) == {system, other}]
     cells = [cell for cell in of_pair if cell["clients"] == load]
     if not cells:
         raise ValueError(f"{run['run']} has no comparison of {system} and {other} with {load} clients")
     names = [row_name((system, cell["workload"], 0), run) if len(cells) > 1 else system for cell in cells]
     return [_compared(cell, system, name, other) for name, cell in zip(names, cells, strict=True)]
+
+
+def _load_of_headline(run: Mapping[str, Any]) -> int:
+    """Return the number of clients at which the leader did most, on the workload on which it did most."""
+    led = [trial for trial in run["trials"] if trial["label"] == run["headline"]["leader"]]
+    complete = [trial for trial in led if trial["state"] == "complete"]
+    workload = max(complete, key=lambda trial: float(trial["throughput_per_s"]))["workload"]
+    return int(best([trial for trial in complete if trial["workload"] == workload])["clients"])
 
 
 def _labels(cell: Mapping[str, Any]) -> set[str]:
