@@ -52,6 +52,15 @@ def test_a_host_full_of_other_work_comes_before_stalls(run_document, cores, orde
     assert [line.split()[0] for line in lines if line.startswith(("Other processes", "Longest stall"))] == order
 
 
+def test_idle_connections_do_not_stall(run_document):
+    def about_seconds(costs):
+        lines = said(dict(run_document, connection_memory=costs))
+        return [line for line in lines if line.startswith(("Longest stall", "Trials under 30 s"))]
+
+    assert len(about_seconds([])) == 2
+    assert about_seconds([{"label": "mariadb"}]) == []
+
+
 def test_a_run_without_trouble_has_none(settled):
     quiet = dict(settled, skipped=[], fairness=dict(settled["fairness"], systems=[]))
     trials = [dict(trial, steady_state={"class": "flat", "steady": True}, warnings=[]) for trial in quiet["trials"]]

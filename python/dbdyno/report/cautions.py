@@ -88,7 +88,9 @@ def _doubts(document: RunDocument) -> Iterator[tuple[str, str]]:
         yield "behind: the store could not follow the rate, so its times only grow.", WARNING
     before, after_stalls = _others(document, trials)
     yield from before
-    if any(words.stalled(trial["stability"]) for trial in trials):
+    # Clients that hold idle connections complete nothing for seconds, as they should.
+    idle = bool(document["connection_memory"])
+    if not idle and any(words.stalled(trial["stability"]) for trial in trials):
         yield words.worst_stall(trials) or "", WARNING
     yield from _resumed(document)
     measured, after = document["environment"].get("measured"), document["environment"].get("measured_after")
@@ -96,7 +98,7 @@ def _doubts(document: RunDocument) -> Iterator[tuple[str, str]]:
         more = f", and {len(worse) - 1} more" if worse[1:] else ""
         yield f"The host was slower after the run: {worse[0]}{more}.", WARNING
     yield from after_stalls
-    if not any(trial.get(key) for trial in trials for key in ("analysis", "crash", "copy")):
+    if not idle and not any(trial.get(key) for trial in trials for key in ("analysis", "crash", "copy")):
         for remark in reversed(list(remarks(trials))):
             yield remark, WARNING
     for name, warning in words.warnings_by_text(document):

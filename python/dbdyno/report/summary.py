@@ -124,8 +124,11 @@ def _margin(name: str) -> Text:
 
 
 def _next_steps(run_document: RunDocument) -> list[NextStep]:
-    """Return what to try next, by the verdict on the leader's trial; nothing after a search, which tried the rates."""
-    if run_document["find_rate"]:
+    """Return what to try next, by the verdict on the leader's trial.
+
+    Nothing after a search, which tried the rates, or if connections were idle.
+    """
+    if run_document["find_rate"] or run_document["connection_memory"]:
         return []
     headline = run_document["headline"]
     name = headline["trials"].get(headline["leader"] or "")
