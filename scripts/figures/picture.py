@@ -27,7 +27,9 @@ def draw(run: Mapping[str, Any], kept: Path, draws: str = "clients") -> str:
         {"clients": _clients, "versions": _versions, "queries": _queries, "minutes": _minutes}[draws](axes, run)
         axes.spines[["top", "right"]].set_visible(False)
         axes.grid(axis="y", alpha=0.3)
-        axes.legend(frameon=False, fontsize=8, loc="center left", bbox_to_anchor=(1, 0.5))
+        # Minutes have a second axis to the right.
+        beside = 1.2 if draws == "minutes" else 1
+        axes.legend(frameon=False, fontsize=8, loc="center left", bbox_to_anchor=(beside, 0.5))
         text = io.StringIO()
         figure.savefig(text, format="svg", bbox_inches="tight", facecolor="white", metadata={"Date": None})
     return text.getvalue().rstrip() + f"\n<!-- {kept.name} {digest(kept)} -->\n"
@@ -37,7 +39,9 @@ def _clients(axes: Any, run: Mapping[str, Any]) -> None:
     """Draw throughput against clients: the median of repetitions as a line, and their range as a band."""
     labels = dict.fromkeys(trial["label"] for trial in run["trials"])
     for number, label in enumerate(labels):
-        _line(axes, label, COLOURS[number % len(COLOURS)], MARKERS[number % len(MARKERS)], run)
+        # From the ninth on colours and markers return, on dashed lines.
+        style = {"color": COLOURS[number % len(COLOURS)], "marker": MARKERS[number % len(MARKERS)]}
+        _line(axes, label, style | {"linestyle": "dashed" if number >= len(COLOURS) else "solid"}, run)
     clients = sorted({trial["clients"] for trial in run["trials"]})
     axes.set_xscale("log", base=2)
     axes.set_xticks(clients, [str(count) for count in clients])
@@ -98,12 +102,12 @@ def _minutes(axes: Any, run: Mapping[str, Any]) -> None:
         each.yaxis.set_major_formatter(FuncFormatter(lambda value, _: f"{value:,.0f}"))
 
 
-def _line(axes: Any, label: str, colour: str, marker: str, run: Mapping[str, Any]) -> None:
+def _line(axes: Any, label: str, style: Mapping[str, str], run: Mapping[str, Any]) -> None:
     rates: dict[int, list[float]] = {}
     for trial in run["trials"]:
         if trial["label"] == label and trial["state"] == "complete":
             rates.setdefault(trial["clients"], []).append(trial["throughput_per_s"])
     clients = sorted(rates)
-    axes.plot(clients, [median(rates[count]) for count in clients], marker=marker, color=colour, label=label)
+    axes.plot(clients, [median(rates[count]) for count in clients], label=label, **style)
     low, high = ([best(rates[count]) for count in clients] for best in (min, max))
-    axes.fill_between(clients, low, high, color=colour, alpha=0.15, linewidth=0)
+    axes.fill_between(clients, low, high, color=style["color"], alpha=0.15, linewidth=0)
