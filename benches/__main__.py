@@ -3,6 +3,7 @@
 import os
 import resource
 import sys
+import time
 from collections.abc import Iterator
 from fnmatch import fnmatch
 from pathlib import Path
@@ -100,6 +101,7 @@ def main() -> int:
     print(f"{version}, {pairs} pairs of {seconds} s, {table_rows} rows", flush=True)
     warn_of_company()
     settings = {"pairs": pairs, "seconds": seconds, "rows": table_rows, "load_rows": load_rows, "dbdyno_load": version}
+    settings |= {"started_unix_s": time.time(), "load_average": os.getloadavg()}
     lines: list[Line] = []
     try:
         with Guard() as guard:

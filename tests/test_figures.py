@@ -107,14 +107,6 @@ def test_the_limit_is_that_of_the_median_trial_at_the_best_load(figures: Figures
     assert table(figures, "limits", *trials)[2:] == ["| `redis` | 1 | 1,100 | 1.5 | the disk | low |"]
 
 
-def test_a_picture_has_each_system_and_its_mark(figures: Figures, tmp_path: Path) -> None:
-    kept = tmp_path / "kept.json"
-    kept.write_text("{}")
-    drawn = figures("picture").draw({"trials": [TRIAL, TRIAL | {"clients": 8, "label": "memcached"}]}, kept)
-    assert "redis</text>" in drawn and "memcached</text>" in drawn
-    assert drawn.endswith(f"<!-- kept.json {figures('declared').digest(kept)} -->\n")
-
-
 def swept() -> dict[str, Any]:
     """Return a run of three versions and another product, whose cells name the first on either side."""
     labels = ("mysql@5.5", "mysql@5.6", "mysql@8.0", "mariadb")
@@ -148,14 +140,6 @@ def test_a_picture_of_versions_has_a_line_for_each_load(figures: Figures, tmp_pa
     assert "throughput relative to mysql@5.5</text>" in drawn
 
 
-def test_a_picture_of_queries_has_each_query_and_store(figures: Figures, tmp_path: Path) -> None:
-    (tmp_path / "kept.json").write_text("{}")
-    queries = [{"name": "q0", "hot_s": [0.5, 0.25, 1.0]}, {"name": "q1", "hot_s": []}]
-    trials = [TRIAL | {"label": label, "analysis": {"queries": queries}} for label in ("duckdb", "mariadb")]
-    drawn = figures("picture").draw({"trials": trials}, tmp_path / "kept.json", "queries")
-    assert all(f"{label}</text>" in drawn for label in ("q0", "q1", "duckdb", "mariadb"))
-
-
 def test_a_long_trial_keeps_its_minutes_and_draws_them(figures: Figures, tmp_path: Path) -> None:
     warm = [{"warmup": True, "seconds": 1.0, "transactions": 9999}]
     second = {"warmup": False, "seconds": 1.0}
@@ -174,6 +158,13 @@ def test_a_long_trial_keeps_its_minutes_and_draws_them(figures: Figures, tmp_pat
     (tmp_path / "kept.json").write_text("{}")
     drawn = figures("picture").draw({"trials": [TRIAL | kept]}, tmp_path / "kept.json", "minutes")
     assert all(f"{label}</text>" in drawn for label in ("redis", "minutes", "old row versions (dashed)"))
+
+
+def test_few_repetitions_have_their_reason(figures: Figures) -> None:
+    repeated = figures("tables")._repeated
+    assert repeated(5, "") == "5 repetitions in random order."
+    assert repeated(3, "each takes long") == "3 repetitions in random order, and no more: each takes long."
+    assert repeated(1, "each takes long") == "one a cell: each takes long."
 
 
 def test_the_answer_names_the_fastest_tools_and_the_memory_of_connections(figures: Figures) -> None:
@@ -296,7 +287,7 @@ def test_a_busy_host_takes_no_figures(figures: Figures, monkeypatch: pytest.Monk
     monkeypatch.setattr(take, "PATIENCE_S", -1)
     monkeypatch.setattr(take.os, "getloadavg", lambda: (0.2, 0.0, 0.0))
     with pytest.raises(TimeoutError, match=r"the load average stayed at 0\.20: figures need a host below 0\.2"):
-        take._wait_until_quiet()
+        take.wait_until_quiet()
 
 
 def test_a_classic_question_is_answered_by_declared_pairs_at_the_leaders_best_load(figures: Figures) -> None:
@@ -447,6 +438,34 @@ def test_crashes_of_a_kind_are_added_up(figures: Figures) -> None:
     ]
     assert figures("tables")._trials([TRIAL | trials[0]]) == "1 crash, each under a load of writes"
     assert figures("tables")._checked([TRIAL | trials[0]]).startswith("After each, every acknowledged row was compared")
+
+
+def test_copies_of_a_killed_store_are_compared_with_it(figures: Figures) -> None:
+    log = {"name": "binary log", "store_only": 10, "other_only": 2, "alone_missing": None, "verdict": "broken"}
+    replica = log | {"name": "replica 2", "alone_missing": 3, "verdict": "kept", "promised": True}
+    crash = {"kind": "kill", "agreement": [log | {"promised": False}, replica]}
+    trials = [{"crash": crash}, {"crash": crash}, {"label": "lmdb", "crash": {"kind": "kill", "agreement": []}}]
+    assert table(figures, "agreement", *trials)[2:] == [
+        "| `redis` | kill | binary log | no | 2 | 20 | 4 | – | 2 |",
+        "| `redis` | kill | replica 2 | yes | 2 | 20 | 4 | 6 | 0 |",
+    ]
+
+
+def test_a_summary_of_crashes_compares_no_speeds(figures: Figures) -> None:
+    keys = dict.fromkeys(figures("summary").RUN) | {"comparison": {"cells": []}, "environment": {}}
+    full = TRIAL | {"analysis": None, "operations": {}, "steady_state": None, "checks": []}
+    killed = figures("summary").summary(keys | {"trials": [full | {"crash": {"kind": "kill"}}]})
+    assert killed["comparison"] is None and figures("summary").summary(keys | {"trials": [full]})["comparison"]
+
+
+def test_hits_of_a_cache_are_those_of_all_repetitions(figures: Figures) -> None:
+    counts = [{"cache_hits": 1, "cache_misses": 3}, {"cache_hits": 2, "cache_misses": 2}, {"cache_misses": 8}]
+    trials = [{"counters": counted, "repeat": at} for at, counted in enumerate(counts, 1)]
+    assert table(figures, "hits", *trials, {"label": "lmdb", "counters": {}})[2:] == [
+        "| `redis` | 4 | 16 | 25.0% | 0.0% to 50.0% | – |"
+    ]
+    stale = [{"counters": {"cache_hits": 400, "stale_reads": 3}}, {"counters": {"cache_hits": 600}, "repeat": 2}]
+    assert table(figures, "hits", *stale)[2:] == ["| `redis` | 4 | 1,000 | 100.0% | 100.0% to 100.0% | 3 (0.30%) |"]
 
 
 def test_the_lag_of_a_replica_is_that_of_the_median_repetition(figures: Figures) -> None:

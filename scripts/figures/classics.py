@@ -8,8 +8,8 @@ from typing import Any
 
 from scripts.figures.declared import Figures
 from scripts.figures.form import three
-from scripts.figures.kinds import floors_of, frequent_limits
-from scripts.figures.tables import best, day, quoted, row_name
+from scripts.figures.kinds import disturbances, floors_of, frequent_limits
+from scripts.figures.tables import best, day, delay_us, quoted, row_name
 from scripts.reference.markdown import code, prose, table
 
 from dbdyno.report.batch_answer import by_batch
@@ -65,6 +65,7 @@ def _answer(figures: Figures, run: Mapping[str, Any]) -> list[str]:
         list(per_connection(run.get("connection_memory") or ())),
         copies.by_store(complete),
         analyses.by_store(asked) if asked else [],
+        disturbances(run),
         by_restart(complete),
         by_batch(complete),
         by_option(run.get("option_comparison")),
@@ -79,7 +80,7 @@ def _pair(run: Mapping[str, Any], system: str, other: str) -> list[str]:
     cells = [cell for cell in of_pair if cell["clients"] == load]
     if not cells:
         raise ValueError(f"{run['run']} has no comparison of {system} and {other} with {load} clients")
-    names = [row_name((system, cell["workload"], 0), run) if len(cells) > 1 else system for cell in cells]
+    names = [row_name((system, cell["workload"], delay_us(cell)), run) if len(cells) > 1 else system for cell in cells]
     return [_compared(cell, system, name, other) for name, cell in zip(names, cells, strict=True)]
 
 

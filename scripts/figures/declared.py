@@ -16,10 +16,10 @@ class Figures:
     Attributes:
         name: its name in results/ and in the blocks of pages.
         command: the words of the command, from `dbdyno` on.
-        once: why one trial a cell is enough; empty if the run repeats.
+        once: why fewer than five trials a cell are enough; empty if there are five.
         picture: path of its plot, from the root; empty if there is none.
-        draws: what the plot shows: throughput by `clients`, `versions` relative to the first, times of `queries`, or
-            throughput and old row versions by `minutes`.
+        draws: what the plot shows: throughput by `clients`, `versions` relative to the first, times of `queries`,
+            throughput and old row versions by `minutes`, or writes `missing` after crashes.
         classic: the published experiment that it repeats, and its author's question; empty if there is none.
         then: the published answer.
         differs: why today's answer differs from it, or that it does not; empty if none was published.

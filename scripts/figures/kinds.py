@@ -1,12 +1,13 @@
 """Blocks of runs about something else than throughput: queries, copies, crashes, evenness, libraries, memory, lags."""
 
 from collections import Counter
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from statistics import median
 from typing import Any
 
 from scripts.figures.declared import Figures
 from scripts.figures.form import figures_table, three
+from scripts.reference.markdown import code
 
 from dbdyno.report.sections import analyses
 from dbdyno.report.sections.copies import HEADINGS as COPY_HEADINGS
@@ -155,6 +156,32 @@ def _crashed(run: Document) -> Iterator[tuple[str, ...]]:
             )
 
 
+def agreement(figures: Figures, run: Document) -> str:
+    """Return for each copy of a killed store (its log, a replica) how many writes only one of both had, added up."""
+    heads = ("", "Crash", "Compared with", "Promised", "Crashes", "Only in the store", "Only there")
+    rows = [
+        (label, kind, name, "yes" if same[0]["promised"] else "no", str(len(same)), *_differences(same))
+        for (label, kind, name), same in _copies_of_killed(run).items()
+    ]
+    return figures_table((*heads, "Alone it lacked", "Broken promises"), rows, left=4)
+
+
+def _copies_of_killed(run: Document) -> dict[tuple[str, str, str], list[Document]]:
+    copies: dict[tuple[str, str, str], list[Document]] = {}
+    for label, trials in _by_label(run["trials"]).items():
+        for crash in sorted((trial["crash"] for trial in trials), key=lambda crash: str(crash["kind"])):
+            for copy in crash["agreement"]:
+                copies.setdefault((label, crash["kind"], copy["name"]), []).append(copy)
+    return copies
+
+
+def _differences(same: list[Document]) -> tuple[str, ...]:
+    store_only, other_only = (sum(copy[key] or 0 for copy in same) for key in ("store_only", "other_only"))
+    alone = [copy["alone_missing"] for copy in same if copy["alone_missing"] is not None]
+    broken = sum(copy["verdict"] == "broken" for copy in same)
+    return f"{store_only:,}", f"{other_only:,}", f"{sum(alone):,}" if alone else "–", str(broken)
+
+
 def stability(figures: Figures, run: Document) -> str:
     """Return how even each system was from second to second: medians of repetitions, and the lowest floor of all."""
     heads = ("", "Transactions/s", "Floor", "lowest", "Seconds below half", "Stall, ms", "Worst second's p99, ms")
@@ -225,3 +252,39 @@ def _ms(seconds: float) -> str:
 
 def _by_label(trials: list[Document]) -> dict[str, list[Document]]:
     return {label: [trial for trial in trials if trial["label"] == label] for label in {t["label"]: 0 for t in trials}}
+
+
+def events(figures: Figures, run: Document) -> str:
+    """Return each event beside the load: how long it took, and what it cost; means with 95 % intervals."""
+    heads = ("", "Event", "Took, s", "Throughput meanwhile", "After it", "p99 meanwhile, ms", "Without service, s")
+    rows = [(event["label"], event["name"], *_event(event["figures"])) for event in run["events"]]
+    return figures_table((*heads, "Back after, s"), rows, left=2)
+
+
+def _event(figures: Document) -> tuple[str, ...]:
+    changes = tuple(_interval(figures[key], _change) for key in ("during_change", "after_change"))
+    others = ("during_p99_ms", "without_service_s", "recovered_s")
+    return (_interval(figures["duration_s"], three), *changes, *(_interval(figures[key], three) for key in others))
+
+
+def _interval(figure: Document | None, form: Callable[[float], str]) -> str:
+    if figure is None:
+        return "–"
+    if figure["low"] is None:
+        return form(figure["mean"])
+    return f"{form(figure['mean'])} [{form(figure['low'])} to {form(figure['high'])}]"
+
+
+def _change(share: float) -> str:
+    return f"{share:+.0%}".replace("-", "−")
+
+
+def disturbances(run: Document) -> list[str]:
+    """Say what each event cost, from its means; empty if the run has none."""
+    return [
+        f"{code(event['label'])}, {event['name']}: {_interval(of['duration_s'], three)} s, "
+        f"throughput {_interval(of['during_change'], _change)} meanwhile, "
+        f"{_interval(of['without_service_s'], three)} s without service."
+        for event in run.get("events") or ()
+        for of in (event["figures"],)
+    ]

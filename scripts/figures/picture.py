@@ -1,4 +1,4 @@
-"""The picture of a documented run, as SVG: throughput by clients, versions against the first, queries, or minutes."""
+"""The picture of a documented run, as SVG: throughput by clients, versions against the first, queries, and others."""
 
 import io
 from collections.abc import Mapping
@@ -9,7 +9,7 @@ from typing import Any
 
 from matplotlib import rc_context
 from matplotlib.figure import Figure
-from matplotlib.ticker import FuncFormatter
+from matplotlib.ticker import FuncFormatter, PercentFormatter
 from scripts.figures.declared import digest
 from scripts.figures.relative import relative, systems_of
 
@@ -24,9 +24,9 @@ def draw(run: Mapping[str, Any], kept: Path, draws: str = "clients") -> str:
     with rc_context({"svg.fonttype": "none", "svg.hashsalt": "dbdyno", "font.family": "sans-serif"}):
         figure = Figure(figsize=(8, 4.2))
         axes = figure.subplots()
-        {"clients": _clients, "versions": _versions, "queries": _queries, "minutes": _minutes}[draws](axes, run)
+        _DRAWN[draws](axes, run)
         axes.spines[["top", "right"]].set_visible(False)
-        axes.grid(axis="y", alpha=0.3)
+        axes.grid(axis="x" if draws == "missing" else "y", alpha=0.3)
         # Minutes have a second axis to the right.
         beside = 1.2 if draws == "minutes" else 1
         axes.legend(frameon=False, fontsize=8, loc="center left", bbox_to_anchor=(beside, 0.5))
@@ -102,6 +102,29 @@ def _minutes(axes: Any, run: Mapping[str, Any]) -> None:
         each.yaxis.set_major_formatter(FuncFormatter(lambda value, _: f"{value:,.0f}"))
 
 
+def _missing(axes: Any, run: Mapping[str, Any]) -> None:
+    """Draw the share of the acknowledged writes that was missing after all crashes of a kind, by setting."""
+    killed = [(trial["label"], trial["crash"]) for trial in run["trials"] if trial.get("crash")]
+    labels = list(dict.fromkeys(label for label, _ in killed))
+    kinds = sorted({crash["kind"] for _, crash in killed})
+    axes.figure.set_size_inches(8, 1 + 0.3 * len(labels))
+    thickness = 0.8 / len(kinds)
+    for number, kind in enumerate(kinds):
+        crashes = {label: [crash for of, crash in killed if (of, crash["kind"]) == (label, kind)] for label in labels}
+        places = [at + thickness * (number - (len(kinds) - 1) / 2) for at in range(len(labels))]
+        shares = [_share_missing(crashes[label]) for label in labels]
+        axes.barh(places, shares, thickness, label=kind, color=COLOURS[number])
+    axes.set_yticks(range(len(labels)), labels)
+    axes.invert_yaxis()
+    axes.set(xlabel="share of the acknowledged writes that was missing", xlim=(0, 1))
+    axes.xaxis.set_major_formatter(PercentFormatter(1))
+
+
+def _share_missing(crashes: list[Mapping[str, Any]]) -> float:
+    acknowledged, missing = (sum(crash[key] or 0 for crash in crashes) for key in ("acknowledged", "missing"))
+    return missing / acknowledged if acknowledged else 0.0
+
+
 def _line(axes: Any, label: str, style: Mapping[str, str], run: Mapping[str, Any]) -> None:
     rates: dict[int, list[float]] = {}
     for trial in run["trials"]:
@@ -111,3 +134,6 @@ def _line(axes: Any, label: str, style: Mapping[str, str], run: Mapping[str, Any
     axes.plot(clients, [median(rates[count]) for count in clients], label=label, **style)
     low, high = ([best(rates[count]) for count in clients] for best in (min, max))
     axes.fill_between(clients, low, high, color=style["color"], alpha=0.15, linewidth=0)
+
+
+_DRAWN = {"clients": _clients, "versions": _versions, "queries": _queries, "minutes": _minutes, "missing": _missing}

@@ -76,6 +76,11 @@ LONG_S = 300
 def summary(document: Mapping[str, Any]) -> Document:
     """Return what results/ keeps of `dbdyno show --json`."""
     kept: Document = {key: document[key] for key in RUN}
+    if any(trial.get("crash") for trial in document["trials"]):
+        # What was killed is not compared by its speed.
+        kept |= {"comparison": None, "option_comparison": None}
+    if events := document.get("events"):
+        kept["events"] = events
     kept["environment"] = _without_series(document["environment"])
     kept["trials"] = [_trial(trial) for trial in document["trials"]]
     return kept

@@ -8,9 +8,11 @@ from typing import Any
 from scripts.figures.declared import Figures
 from scripts.figures.form import figures_table, three
 from scripts.figures.kinds import (
+    agreement,
     connection_memory,
     copies,
     crashes,
+    events,
     lags,
     libraries,
     loads,
@@ -41,12 +43,18 @@ def measured(figures: Figures, run: Document) -> str:
     sentences = (
         f"Measured on {day(run)} with dbdyno {run['dbdyno']}, "
         f"on {_host(host)} ({host['cpu_model']}, load average {host['load_average'][0]:.2f} before).",
-        f"{_trials(trials)}, "
-        + (f"{repeats} repetitions in random order." if repeats > 1 else f"one a cell: {figures.once}."),
+        f"{_trials(trials)}, " + _repeated(repeats, figures.once),
         f"Versions: {', '.join(_versions(trials))}.",
         _checked(trials),
     )
     return f"{prose(' '.join(sentences))}\n\n```\n{_wrapped(figures.command)}\n```"
+
+
+def _repeated(repeats: int, once: str) -> str:
+    """Say how often each cell was run, and why not oftener if these are fewer than five."""
+    if repeats == 1:
+        return f"one a cell: {once}."
+    return f"{repeats} repetitions in random order" + (f", and no more: {once}." if repeats < 5 else ".")
 
 
 def day(run: Document) -> str:
@@ -102,7 +110,7 @@ def ratios(figures: Figures, run: Document) -> str:
         ("System", "Against", "Clients", "Ratio", "95 % interval", "Conclusion"),
         [
             (
-                row_name((cell["candidate"]["label"], cell["workload"], _delay_us(cell)), run),
+                row_name((cell["candidate"]["label"], cell["workload"], delay_us(cell)), run),
                 code(cell["baseline"]["label"]),
                 str(cell["clients"]),
                 three(cell["ratio"]),
@@ -194,6 +202,30 @@ def operations(figures: Figures, run: Document) -> str:
     return figures_table(heads, rows, left=1)
 
 
+def hits(figures: Figures, run: Document) -> str:
+    """Return how many lookups of a cache found something, over all repetitions, and how many of these were stale."""
+    rows = []
+    for (name, _), trials in _rows(run):
+        for clients in sorted({trial["clients"] for trial in trials}):
+            seen = [trial for trial in trials if trial["clients"] == clients and hit_ratio(trial) is not None]
+            if seen:
+                rows.append((name, str(clients), *_hits(seen)))
+    return figures_table(("", "Clients", "Lookups", "Hits", "Lowest to highest", "Stale hits"), rows, left=1)
+
+
+def _hits(trials: list[Document]) -> tuple[str, ...]:
+    hit, missed, stale = (
+        sum(trial["counters"].get(key, 0) for trial in trials) for key in ("cache_hits", "cache_misses", "stale_reads")
+    )
+    shares = [hit_ratio(trial) or 0.0 for trial in trials]
+    return (
+        f"{hit + missed:,}",
+        f"{median(shares):.1%}",
+        f"{min(shares):.1%} to {max(shares):.1%}",
+        f"{stale:,} ({stale / hit:.2%})" if stale else "–",
+    )
+
+
 def _mean_us(times: Document) -> float:
     return float((times.get("service_time_us") or times["response_time_us"])["mean"])
 
@@ -252,6 +284,7 @@ BLOCKS: dict[str, Block] = {
     "ratios": ratios,
     "options": options,
     "operations": operations,
+    "hits": hits,
     "cpu": cpu,
     "warm-ups": warm_ups,
     "versions": versions,
@@ -265,6 +298,8 @@ BLOCKS: dict[str, Block] = {
     "libraries": libraries,
     "loads": loads,
     "crashes": crashes,
+    "agreement": agreement,
+    "events": events,
     "lags": lags,
 }
 
@@ -277,23 +312,24 @@ def _rows(run: Document) -> Iterator[tuple[tuple[str, str], list[Document]]]:
 
 
 def _row(trial: Document) -> tuple[str, str, int]:
-    return trial["label"], trial["workload"], _delay_us(trial)
+    return trial["label"], trial["workload"], delay_us(trial)
 
 
-def _delay_us(measured: Document) -> int:
+def delay_us(measured: Document) -> int:
+    """Return the network delay of a trial or a comparison, 0 if it has none."""
     return measured.get("network_delay_us") or 0
 
 
 def row_name(row: tuple[str, str, int], run: Document) -> str:
     """Return the name of a row: the parts in which rows differ."""
-    label, workload, delay_us = row
+    label, workload, away_us = row
     labels, workloads = ({trial[key] for trial in run["trials"]} for key in ("label", "workload"))
     parts = [label] if len(labels) > 1 or len(workloads) == 1 else []
     if len(workloads) > 1:
         are_of_one = len({name.partition("?")[0] for name in workloads}) == 1
         parts.append((workload.partition("?")[2] if are_of_one else "") or workload)
-    if len({_delay_us(trial) for trial in run["trials"]}) > 1:
-        parts.append(f"{delay_us:,} µs away")
+    if len({delay_us(trial) for trial in run["trials"]}) > 1:
+        parts.append(f"{away_us:,} µs away")
     return ", ".join(parts)
 
 

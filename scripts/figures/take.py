@@ -1,4 +1,4 @@
-"""Takes documented figures: waits for a quiet host, runs the declared command, and keeps its summary."""
+"""Takes documented figures on a quiet host: runs the declared command, and keeps its summary."""
 
 import json
 import os
@@ -20,9 +20,8 @@ PATIENCE_S = 900
 def take(root: Path, figures: Figures) -> None:
     """Run the command of documented figures, keep its summary in results/ and draw its picture.
 
-    Raises TimeoutError if the host does not become quiet, and subprocess.CalledProcessError if the run fails.
+    Raises subprocess.CalledProcessError if the run fails.
     """
-    _wait_until_quiet()
     folder = root / "target" / "figures" / figures.name
     folder.mkdir(parents=True, exist_ok=True)
     dbdyno = [sys.executable, "-P", "-m", "dbdyno"]
@@ -42,7 +41,8 @@ def picture(root: Path, figures: Figures) -> None:
         (root / figures.picture).write_text(drawn, encoding="utf-8")
 
 
-def _wait_until_quiet() -> None:
+def wait_until_quiet() -> None:
+    """Return when a documented run may begin; raises TimeoutError if the host does not become quiet."""
     end = time.monotonic() + PATIENCE_S
     while (load := os.getloadavg()[0]) >= QUIET:
         if time.monotonic() > end:
