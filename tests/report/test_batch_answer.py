@@ -23,5 +23,11 @@ def test_the_gain_is_that_of_the_median_rows_at_each_systems_best_load():
     ]
 
 
+def test_repetitions_have_a_range_in_their_order():
+    rates = ((1, 100.0), (1, 200.0), (1, 300.0), (10, 20.0), (10, 50.0), (10, 60.0))
+    trials = [trial("redis", batch, rate) for batch, rate in rates]
+    assert by_batch(trials)[0].startswith("redis gave 2.50 × (2.00 to 2.50) as many rows a second with 10 keys")
+
+
 def test_without_two_numbers_of_keys_there_is_no_sentence():
     assert by_batch([trial("lmdb", 1, 1000.0), {"label": "redis", "workload": "batch-get"}]) == []

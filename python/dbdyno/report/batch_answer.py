@@ -13,8 +13,8 @@ from dbdyno.report.core.named_workload import named_workload
 if TYPE_CHECKING:
     from dbdyno.report.core.trial_documents import TrialDocument
 
-Speeds = dict[int, float]
-"""Rows a second by the number of keys a request."""
+Speeds = dict[int, list[float]]
+"""Rows a second of each repetition in their order, by the number of keys a request."""
 
 
 def by_batch(trials: Iterable[TrialDocument]) -> list[str]:
@@ -28,16 +28,22 @@ def by_batch(trials: Iterable[TrialDocument]) -> list[str]:
     both = {label: of_label for label, of_label in speeds.items() if few in of_label and many in of_label}
     if few == many or not both:
         return []
-    gains = {label: of_label[many] / of_label[few] for label, of_label in both.items()}
+    gains = {label: median(of_label[many]) / median(of_label[few]) for label, of_label in both.items()}
     return [
-        f"{label} gave {words.factor(gain)} × as many rows a second with {many} keys a request as with {few}: "
-        f"{words.significant(both[label][many])}/s."
+        f"{label} gave {words.factor(gain)} ×{_range(both[label][many], both[label][few])} as many rows a second with "
+        f"{many} keys a request as with {few}: {words.significant(median(both[label][many]))}/s."
         for label, gain in sorted(gains.items(), key=lambda item: -item[1])
     ]
 
 
+def _range(many: list[float], few: list[float]) -> str:
+    """Return the lowest and the highest gain of the repetitions, in brackets; empty if there is one."""
+    gains = [of_many / of_few for of_many, of_few in zip(many, few, strict=False)]
+    return f" ({words.factor(min(gains))} to {words.factor(max(gains))})" if len(gains) > 1 else ""
+
+
 def _speeds(trials: Iterable[TrialDocument]) -> dict[str, Speeds]:
-    """Return the median rows a second of each system by the keys a request, at the load at which that is highest."""
+    """Return the rows a second of each system by the keys a request, at the load at which their median is highest."""
     rates: dict[str, dict[tuple[int, int | None], list[float]]] = {}
     for trial in trials:
         if batch := named_workload(trial["workload"]).options.get("batch"):
@@ -46,6 +52,7 @@ def _speeds(trials: Iterable[TrialDocument]) -> dict[str, Speeds]:
     speeds: dict[str, Speeds] = {}
     for label, of_label in rates.items():
         for (keys, _), repeated in of_label.items():
+            rows_per_s = [keys * rate for rate in repeated]
             best = speeds.setdefault(label, {})
-            best[keys] = max(best.get(keys, 0.0), keys * median(repeated))
+            best[keys] = max(best.get(keys, rows_per_s), rows_per_s, key=median)
     return speeds

@@ -72,6 +72,8 @@ def test_each_system_has_its_own_fastest_tool():
         "Fastest dump: 2,000 rows/s, a by sql with 1 worker. Fastest restore: 500 rows/s, a by files with 2 workers."
     )
     assert len(others) == 1 and others[0].startswith("Fastest dump: 200 rows/s, b by sql")
+    (repeated,) = by_store([trial("a", "sql", 1, dump_s=seconds) for seconds in (4.0, 1.0, 2.0)])
+    assert repeated.startswith("Fastest dump: 500 rows/s (250 to 1,000), a by sql with 1 worker.")
 
 
 def test_it_fits_a_terminal():

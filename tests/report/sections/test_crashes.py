@@ -57,7 +57,8 @@ def test_what_it_is_held_against_has_a_row_and_a_sentence():
 def test_the_page_begins_with_whose_promise_was_broken():
     bare = {"verdict": "nothing promised"}
     assert sentence([trial(), trial(**bare), trial(**bare, missing=0)]) == (
-        "1 crash with a promise: kept in each. 2 crashes without a promise: acknowledged writes lost in 1."
+        "1 crash with a promise: kept in each; up to 95.0% of such crashes may still break one (95% confidence). "
+        "2 crashes without a promise: acknowledged writes lost in 1."
     )
     gone = {"label": "redis", "pipeline": 1, "workload": "durability?crash=power-cut", "state": "failed", "crash": None}
     assert unread([gone, gone | {"state": "interrupted"}, gone | {"workload": "game"}]) == [gone]

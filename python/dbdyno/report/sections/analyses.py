@@ -319,7 +319,15 @@ def _repetitions(trials: Sequence[TrialDocument]) -> int:
 def by_store(trials: Sequence[TrialDocument]) -> list[str]:
     """Return a sentence for each store with what `sentence` says of it."""
     what = "a column, if every column is read" if is_scans(trials) else f"for all {len(_queries(trials))} queries"
-    return [f"{whose}: {spent} {what}, hot." for whose, spent in _spent(trials).items()]
+    ranges = {} if is_scans(trials) else {name(trial): _fastest_to_slowest(trial) for trial in trials}
+    return [f"{whose}: {spent}{ranges.get(whose, '')} {what}, hot." for whose, spent in _spent(trials).items()]
+
+
+def _fastest_to_slowest(trial: TrialDocument) -> str:
+    """Return the sums of the shortest and of the longest time of each query, hot, in brackets."""
+    times_s = [query["hot_s"] for query in analysis_of(trial)["queries"]]
+    shortest, longest = (significant(sum(map(end, times_s))) for end in (min, max))
+    return f" ({shortest} to {longest})"
 
 
 def _spent(trials: Sequence[TrialDocument]) -> dict[str, str]:

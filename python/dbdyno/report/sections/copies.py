@@ -132,7 +132,14 @@ def _most(cells: Sequence[Sequence[TrialDocument]], step: Step) -> str:
     top = max(speeds)
     copy = copy_of(speeds[top])
     by = f"{speeds[top]['label']} by {copy['tool']} with {copy['workers']} worker{'s' if copy['workers'] > 1 else ''}"
-    return f"Fastest {step}: {top:,.0f} rows/s, {by}."
+    return f"Fastest {step}: {top:,.0f} rows/s{_spread(cells, speeds[top], step)}, {by}."
+
+
+def _spread(cells: Sequence[Sequence[TrialDocument]], of: TrialDocument, step: Step) -> str:
+    """Return the lowest and the highest speed of the repetitions of a trial, in brackets; empty if there is one."""
+    (same,) = (cell for cell in cells if cell[0] is of)
+    speeds = [took["rows_per_s"] for trial in same if (took := copy_of(trial)[step])]
+    return f" ({min(speeds):,.0f} to {max(speeds):,.0f})" if len(speeds) > 1 else ""
 
 
 def figures(all_series: Sequence[Series]) -> dict[str, Figure]:

@@ -108,7 +108,7 @@ def sentence(trials: Sequence[TrialDocument], silent: Sequence[TrialDocument] = 
     broken = [f"{words.label_of(trial)} ({crash_of(trial)['kind']})" for trial in bound if "broken" in _verdicts(trial)]
     parts = []
     if bound:
-        kept = f"BROKEN in {len(broken)}: {', '.join(broken)}" if broken else "kept in each"
+        kept = f"BROKEN in {len(broken)}: {', '.join(broken)}" if broken else f"kept in each; {_at_most(len(bound))}"
         parts.append(f"{_crashes(bound)} with a promise: {kept}.")
     if free:
         lost = sum(crash_of(trial)["missing"] > 0 for trial in free)
@@ -120,6 +120,14 @@ def sentence(trials: Sequence[TrialDocument], silent: Sequence[TrialDocument] = 
 
 def _crashes(trials: Sequence[TrialDocument]) -> str:
     return f"{len(trials)} crash{'' if len(trials) == 1 else 'es'}"
+
+
+def _at_most(crashes: int) -> str:
+    """Say which share of crashes may break a promise though none of so many did, at a confidence of 95 %.
+
+    Source: Hanley and Lippman-Hand, "If nothing goes wrong, is everything all right?", JAMA 249 (1983), page 1743.
+    """
+    return f"up to {words.percent(1 - 0.05 ** (1 / crashes), 1)} of such crashes may still break one (95% confidence)"
 
 
 def _promised(trial: TrialDocument) -> bool:
