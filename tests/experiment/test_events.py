@@ -75,6 +75,7 @@ def test_a_long_text_is_named_by_its_beginning():
         ("if_fails", 'sql = "SELECT 1"\nif_fails', "line 13: events.1: an event has one of sql, command, action; this"),
         ("if_fails", "if_fail", "line 17: there is no key 'events.1.if_fail'; did you mean 'if_fails'?"),
         ('if_fails = "warn"', 'if_fails = "stop"', "line 17: events.1.if_fails = 'stop'"),
+        ("if_fails", 'table = "player"\nif_fails', "line 13: events.1: table: only alter and vacuum-full take one"),
         ("copy of the data", "two\\nlines", "give text in one line"),
         ("warmup_seconds = 2", 'warmup = "auto"', "events: warmup = 'auto' needs trials that nothing disturbs"),
         (

@@ -201,7 +201,7 @@ class Events:
             return self.system.statement(event.sql)
         if event.command is not None:
             return Errand(["/bin/sh", "-c", event.command], environment=self.system.login(scratch))
-        return self.system.action(str(event.action))
+        return self.system.action(str(event.action), event.table)
 
     def _start(self, errand: Errand, log: IO[bytes]) -> subprocess.Popen[bytes]:
         argv = [*ending_with_us(signal.SIGKILL), *errand.argv]

@@ -24,6 +24,8 @@ RESTART, KILL = "restart", "kill"
 ActionName = Literal["backup", "dump", "alter", "vacuum-full", "restart", "kill"]
 WAYS = ("sql", "command", "action")
 """The keys that say what an event does; an event has one of them."""
+OF_A_TABLE = ("alter", "vacuum-full")
+"""The actions that are done to one table."""
 _TABLE = re.compile(r"\s*\[\[\s*events\s*\]\]")
 _ANY_TABLE = re.compile(r"\s*\[")
 
@@ -41,6 +43,8 @@ class Event(BaseModel):
     """A line for the shell, run as you, with the server's address in environment variables."""
     action: ActionName | None = None
     """Something that dbdyno knows how to do to a server it started."""
+    table: Annotated[str, Field(pattern=r"^[A-Za-z_][A-Za-z0-9_]{0,62}$")] | None = None
+    """The table that `alter` or `vacuum-full` writes anew (default: the largest)."""
     name: Annotated[str, Field(min_length=1, max_length=40)] | None = None
     """Its name in tables and plots (default: the action, or the beginning of the text)."""
     if_fails: Literal["error", "warn"] = "error"
@@ -52,6 +56,8 @@ class Event(BaseModel):
         if len(given := [key for key in WAYS if getattr(self, key) is not None]) != 1:
             has = f"this one has {' and '.join(given)}" if given else "this one has none"
             raise ValueError(f"an event has one of {', '.join(WAYS)}; {has}")
+        if self.table is not None and self.action not in OF_A_TABLE:
+            raise ValueError(f"table: only {' and '.join(OF_A_TABLE)} take one")
         if self.name is not None and not self.name.isprintable():
             raise ValueError("name: give text in one line")
         return self

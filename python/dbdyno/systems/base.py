@@ -308,8 +308,11 @@ class System(ABC):
         """Return what executes statements over its own connection; only if it `speaks_sql`."""
         raise NotImplementedError(f"{self.name} takes no SQL")
 
-    def action(self, name: str) -> Errand:
-        """Return what does one of its `actions`; `restart` and `kill` are verbs of their own."""
+    def action(self, name: str, table: str | None = None) -> Errand:
+        """Return what does one of its `actions`, if it is one of a table to this one; without a name to the largest.
+
+        `restart` and `kill` are verbs of their own.
+        """
         raise NotImplementedError(f"{self.name} has no action '{name}'")
 
     def action_program(self, name: str) -> str | None:

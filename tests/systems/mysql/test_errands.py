@@ -5,7 +5,7 @@ import pickle
 import pytest
 
 from dbdyno.systems.mysql.client import ask
-from dbdyno.systems.mysql.errands import MySQLStatement, RebuildLargest, tool_errand
+from dbdyno.systems.mysql.errands import MySQLStatement, Rebuild, tool_errand
 from helpers import running
 
 
@@ -22,7 +22,8 @@ def test_every_statement_is_executed_and_answers_in_lines(mariadb):
     assert MySQLStatement(mariadb.endpoint, "SELECT id, 'a' FROM small; SELECT 7")() == ["1\ta", "2\ta", "7"]
     many = "INSERT INTO large SELECT seq, REPEAT('x', 1000) FROM seq_1_to_2000; ANALYZE TABLE large"
     MySQLStatement(mariadb.endpoint, many)()
-    assert RebuildLargest(mariadb.endpoint)()[-1] == "ALTER TABLE `large` FORCE"
+    assert Rebuild(mariadb.endpoint)()[-1] == "ALTER TABLE `large` FORCE"
+    assert Rebuild(mariadb.endpoint, "small")()[-1] == "ALTER TABLE `small` FORCE"
     assert ask(mariadb.endpoint, "SELECT COUNT(*) AS rows_of FROM dbdyno.large") == [{"rows_of": 2000}]
 
 

@@ -2,7 +2,7 @@
 
 import pytest
 
-from dbdyno.systems.postgresql.errands import PostgreSQLStatement, on_largest, tool_errand
+from dbdyno.systems.postgresql.errands import PostgreSQLStatement, on_table, tool_errand
 from dbdyno.systems.postgresql.probe import connect
 from helpers import running
 
@@ -16,7 +16,7 @@ def postgresql(tmp_path_factory):
 
 def test_a_database_without_tables_says_so(postgresql):
     with pytest.raises(ValueError, match="there is no table"):
-        on_largest("alter", postgresql.endpoint)()
+        on_table("alter", postgresql.endpoint)()
 
 
 def test_every_statement_is_executed_and_answers_in_lines(postgresql):
@@ -24,10 +24,11 @@ def test_every_statement_is_executed_and_answers_in_lines(postgresql):
     assert PostgreSQLStatement(postgresql.endpoint, sql)() == []
     assert PostgreSQLStatement(postgresql.endpoint, "SELECT id, 'a' FROM small; SELECT 7")() == ["1\ta", "2\ta", "7"]
     PostgreSQLStatement(postgresql.endpoint, 'INSERT INTO "Large" SELECT generate_series(1, 5000)')()
-    assert on_largest("vacuum-full", postgresql.endpoint)() == ['VACUUM (FULL) "Large"']
+    assert on_table("vacuum-full", postgresql.endpoint)() == ['VACUUM (FULL) "Large"']
+    assert on_table("vacuum-full", postgresql.endpoint, "small")() == ['VACUUM (FULL) "small"']
     with connect(postgresql.endpoint) as connection:
         file_before = connection.execute("""SELECT pg_relation_filepath('"Large"') AS path""").fetchone()
-        on_largest("alter", postgresql.endpoint)()
+        on_table("alter", postgresql.endpoint)()
         assert connection.execute("""SELECT pg_relation_filepath('"Large"') AS path""").fetchone() != file_before
         # It is written anew, and has the columns that it had.
         assert connection.execute('SELECT * FROM "Large" WHERE id = 5000').fetchall() == [{"id": 5000}]

@@ -58,14 +58,15 @@ class MySQLStatement:
 
 
 @dataclass(frozen=True)
-class RebuildLargest:
-    """Makes the largest table anew, as an ALTER does that changes how rows are stored."""
+class Rebuild:
+    """Makes a table anew, as an ALTER does that changes how rows are stored; without a name the largest one."""
 
     endpoint: Endpoint
+    table: str | None = None
 
     def __call__(self) -> Sequence[str]:
         """Execute it, and return the statement."""
-        (table,) = MySQLStatement(self.endpoint, _LARGEST)()
+        (table,) = [self.table] if self.table else MySQLStatement(self.endpoint, _LARGEST)()
         statement = f"ALTER TABLE `{table}` FORCE"
         return [*MySQLStatement(self.endpoint, statement)(), statement]
 

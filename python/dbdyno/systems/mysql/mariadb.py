@@ -22,7 +22,7 @@ from dbdyno.systems.mysql.builds import MARIADB, options_of
 from dbdyno.systems.mysql.client import connect, row_versions
 from dbdyno.systems.mysql.copier import TOOLS, MySQLCopier, login_options
 from dbdyno.systems.mysql.durability import durability_of
-from dbdyno.systems.mysql.errands import ACTIONS, MySQLStatement, RebuildLargest, tool_errand
+from dbdyno.systems.mysql.errands import ACTIONS, MySQLStatement, Rebuild, tool_errand
 from dbdyno.systems.mysql.live import OF_MARIADB, LiveServer
 from dbdyno.systems.mysql.probe import QUERY_CACHE, MySQLProbe
 from dbdyno.systems.mysql.settings import RESERVED, refuse_reserved, wanted_variables
@@ -64,6 +64,8 @@ BOOTSTRAP_SETTINGS = ("innodb_page_size", "innodb_data_file_path", "innodb_undo_
 VARIABLES = (
     "default_storage_engine",
     "innodb_buffer_pool_size",
+    "innodb_lru_scan_depth",
+    "innodb_page_size",
     "innodb_flush_log_at_trx_commit",
     "innodb_flush_method",
     "innodb_doublewrite",
@@ -358,10 +360,10 @@ class MariaDB(MySQLServer):
         with self.asking():
             return MySQLAnalyst(self.endpoint, self.engine, self.directory.path / "data")
 
-    def action(self, name: str) -> Errand:
+    def action(self, name: str, table: str | None = None) -> Errand:
         if program := self.action_program(name):
             return tool_errand(name, program, self.endpoint, self.directory)
-        return statement_errand(RebuildLargest(self.endpoint), self.driver_modules)
+        return statement_errand(Rebuild(self.endpoint, table), self.driver_modules)
 
     def copier(self, tool: str, workers: int, programs: Mapping[str, str] | None = None) -> Copier:
         with self.asking():

@@ -58,27 +58,33 @@ class PostgreSQLStatement:
 
 
 @dataclass(frozen=True)
-class OnLargest:
-    """Statements with the name of the largest table."""
+class OnTable:
+    """Statements with the name of a table; without one with that of the largest."""
 
     endpoint: Endpoint
     statements: Sequence[str]
+    table: str | None = None
 
     def __call__(self) -> Sequence[str]:
         """Execute them, and return them."""
         with connect(self.endpoint) as connection:
-            row = connection.execute(_LARGEST).fetchone()
-            if row is None:
-                raise ValueError("there is no table")
-            said = [statement.format(table=row["name"]) for statement in self.statements]
+            table = f'"{self.table}"' if self.table else _largest(connection)
+            said = [statement.format(table=table) for statement in self.statements]
             for statement in said:
                 connection.execute(statement)
         return said
 
 
-def on_largest(action: str, endpoint: Endpoint) -> OnLargest:
-    """Return the statements of an action that needs no program."""
-    return OnLargest(endpoint, _REBUILD if action == "alter" else ("VACUUM (FULL) {table}",))
+def _largest(connection: psycopg.Connection[Answer]) -> str:
+    row = connection.execute(_LARGEST).fetchone()
+    if row is None:
+        raise ValueError("there is no table")
+    return str(row["name"])
+
+
+def on_table(action: str, endpoint: Endpoint, table: str | None = None) -> OnTable:
+    """Return the statements of an action that needs no program; without a table they are about the largest."""
+    return OnTable(endpoint, _REBUILD if action == "alter" else ("VACUUM (FULL) {table}",), table)
 
 
 def tool_errand(action: str, program: str, endpoint: Endpoint, directory: PrivateDirectory) -> Errand:

@@ -28,7 +28,7 @@ from dbdyno.systems.errand import Errand, statement_errand
 from dbdyno.systems.live_settings import NOT_DURABLE, LiveSetting
 from dbdyno.systems.postgresql.analyst import AttachedPostgreSQLAnalyst, PostgreSQLAnalyst
 from dbdyno.systems.postgresql.copier import TOOLS, PostgreSQLCopier
-from dbdyno.systems.postgresql.errands import ACTIONS, PostgreSQLStatement, on_largest, tool_errand
+from dbdyno.systems.postgresql.errands import ACTIONS, PostgreSQLStatement, on_table, tool_errand
 from dbdyno.systems.postgresql.probe import PostgreSQLProbe, connect, existing_views, statistics
 from dbdyno.systems.postgresql.settings import Setting, is_accepted
 from dbdyno.systems.probe import Probe
@@ -325,10 +325,10 @@ class PostgreSQL(PostgreSQLServer):
             return reason
         return f"{self.spec.product} comes without {' and '.join(self.copy_tools[tool].programs)}"
 
-    def action(self, name: str) -> Errand:
+    def action(self, name: str, table: str | None = None) -> Errand:
         if program := self.action_program(name):
             return tool_errand(name, program, self.endpoint, self.directory)
-        return statement_errand(on_largest(name, self.endpoint), self.driver_modules)
+        return statement_errand(on_table(name, self.endpoint, table), self.driver_modules)
 
     def copier(self, tool: str, workers: int, programs: Mapping[str, str] | None = None) -> Copier:
         with self.asking():
