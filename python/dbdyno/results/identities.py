@@ -6,6 +6,7 @@ from collections.abc import Iterator
 from typing import TYPE_CHECKING
 
 from dbdyno.results.groups import warnings_of_groups
+from dbdyno.results.pools import warnings_of_pools
 
 if TYPE_CHECKING:
     from dbdyno.results.facts import TrialFacts
@@ -22,7 +23,7 @@ def warnings_of(recorded: Recorded, facts: TrialFacts, client_limited: str | Non
         client_limited: the signs that the load client limited the store (client_limit.py), or `None`.
     """
     limited = (f"limited by the client: {client_limited}",) if client_limited else ()
-    behind = (*_behind(recorded), *warnings_of_groups(recorded, facts))
+    behind = (*_behind(recorded), *warnings_of_groups(recorded, facts), *warnings_of_pools(facts))
     return (*_sums(recorded), *_shape(recorded, facts), *_little(recorded, facts), *behind, *limited)
 
 
