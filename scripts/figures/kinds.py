@@ -270,13 +270,12 @@ def _event(figures: Document) -> tuple[str, ...]:
 def _interval(figure: Document | None, form: Callable[[float], str]) -> str:
     if figure is None:
         return "–"
-    if figure["low"] is None:
-        return form(figure["mean"])
-    return f"{form(figure['mean'])} [{form(figure['low'])} to {form(figure['high'])}]"
+    mean, *ends = (form(figure[key]).replace("-", "−") for key in ("mean", "low", "high") if figure[key] is not None)
+    return f"{mean} [{' to '.join(ends)}]" if set(ends) - {mean} else mean
 
 
 def _change(share: float) -> str:
-    return f"{share:+.0%}".replace("-", "−")
+    return f"{share:+.0%}"
 
 
 def disturbances(run: Document) -> list[str]:

@@ -6,8 +6,8 @@ from collections.abc import Iterator
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
+    from dbdyno.contract import JsonObject
     from dbdyno.results.facts import TrialFacts
-    from dbdyno.results.json_types import JsonObject
 
 MUCH_FREE_SHARE = 0.25
 """Share of a pool from which its free pages are said. With the defaults of MariaDB (128 MiB) it is 0.19."""
