@@ -55,6 +55,8 @@ def _beginning(text: str) -> tuple[str, str]:
     """Return a page's title and the first sentence of its prose."""
     title = next(line.lstrip("# ") for line in text.splitlines() if line.startswith("# "))
     blocks = re.sub(r"<!--.*?-->|^```.*?^```", "", text, flags=re.DOTALL | re.MULTILINE).split("\n\n")
-    first = next((block.strip() for block in blocks if re.match(r"[A-Za-z`*]", block.strip())), "")
+    # Answers of a run are no description of a page.
+    prose = re.compile(r"(?!\*\*(?:Now|Then)\*\*)[A-Za-z`*]")
+    first = next((block.strip() for block in blocks if prose.match(block.strip())), "")
     plain = re.sub(r"\[([^\]]*)\]\([^)]*\)", r"\1", " ".join(first.split())).removeprefix("**Context.** ")
     return title, re.split(r"(?<=[.?!])\s", plain, maxsplit=1)[0].rstrip(":")
