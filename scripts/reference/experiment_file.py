@@ -83,7 +83,7 @@ action = "backup"
 
 [[events]]
 at = 15
-sql = "CREATE INDEX by_name ON player (name)"        # or command = "…", a line for the shell
+sql = "CREATE INDEX by_name ON dbdyno_player (name)" # or command = "…", a line for the shell
 if_fails = "warn"                                    # the trial counts even if this fails
 ```
 """

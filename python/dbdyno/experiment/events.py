@@ -2,7 +2,7 @@
 
 [[events]]
 at = 20                               # second of the trial, warm-up included
-sql = "ALTER TABLE player ADD INDEX by_score (score)"
+sql = "ALTER TABLE dbdyno_player ADD INDEX by_score (score)"
 # or: command = "mariadb-dump --defaults-file=$DBDYNO_DEFAULTS_FILE dbdyno > /dev/null"
 # or: action = "backup"
 if_fails = "warn"                     # else the trial fails
