@@ -128,17 +128,15 @@ def by_store(trials: Iterable[TrialDocument]) -> list[str]:
 
 
 def _most(cells: Sequence[Sequence[TrialDocument]], step: Step) -> str:
-    speeds = {_rows_per_s(same, step): same[0] for same in cells}
-    top = max(speeds)
-    copy = copy_of(speeds[top])
-    by = f"{speeds[top]['label']} by {copy['tool']} with {copy['workers']} worker{'s' if copy['workers'] > 1 else ''}"
-    return f"Fastest {step}: {top:,.0f} rows/s{_spread(cells, speeds[top], step)}, {by}."
+    fastest = max(cells, key=lambda same: _rows_per_s(same, step))
+    copy = copy_of(fastest[0])
+    by = f"{fastest[0]['label']} by {copy['tool']} with {copy['workers']} worker{'s' if copy['workers'] > 1 else ''}"
+    return f"Fastest {step}: {_rows_per_s(fastest, step):,.0f} rows/s{_spread(fastest, step)}, {by}."
 
 
-def _spread(cells: Sequence[Sequence[TrialDocument]], of: TrialDocument, step: Step) -> str:
-    """Return the lowest and the highest speed of the repetitions of a trial, in brackets; empty if there is one."""
-    (same,) = (cell for cell in cells if cell[0] is of)
-    speeds = [took["rows_per_s"] for trial in same if (took := copy_of(trial)[step])]
+def _spread(repetitions: Sequence[TrialDocument], step: Step) -> str:
+    """Return the lowest and the highest speed of repetitions, in brackets; empty if there is one."""
+    speeds = [took["rows_per_s"] for trial in repetitions if (took := copy_of(trial)[step])]
     return f" ({min(speeds):,.0f} to {max(speeds):,.0f})" if len(speeds) > 1 else ""
 
 
