@@ -149,6 +149,18 @@ def test_a_table_is_made_anew_and_stays_as_it_was(tmp_path, system, action, said
 
 
 @pytest.mark.parametrize(
+    ("system", "said"),
+    [("mariadb", "ALTER TABLE `dbdyno_account` FORCE"), ("postgresql", 'ALTER TABLE "dbdyno_account" DROP COLUMN')],
+)
+def test_a_table_that_an_event_names_is_the_one_that_is_made_anew(tmp_path, system, said):
+    need(system)
+    event = {"at": 3, "action": "alter", "table": "dbdyno_account"}
+    end, (event,), _ = run(tmp_path, system, event, workload="game")
+    assert (end.state, event["state"]) == ("complete", "ok")
+    assert any(line.startswith(said) for line in event["output"])
+
+
+@pytest.mark.parametrize(
     ("system", "event", "words"),
     [
         ("redis", {"sql": "SELECT 1"}, "'redis' takes no SQL; mariadb, "),
