@@ -17,8 +17,7 @@ def said(**settings):
 
 def test_a_pool_of_which_most_is_kept_free_is_said():
     assert said(innodb_buffer_pool_size=16 * MIB, innodb_lru_scan_depth=1536) == [
-        "mariadb keeps 1,536 pages (24 MiB) of its buffer pool of 16 MiB free: "
-        "set innodb_lru_scan_depth=100 for a pool that is used"
+        "mariadb keeps 1,536 pages (24 MiB) of its buffer pool of 16 MiB free: set innodb_lru_scan_depth=100 to fill it"
     ]
     assert said(innodb_buffer_pool_size=16 * MIB, innodb_lru_scan_depth=100, innodb_page_size=65536)
 

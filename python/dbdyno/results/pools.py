@@ -27,7 +27,7 @@ def warnings_of_pools(facts: TrialFacts) -> Iterator[str]:
         if pool and free and free * page > MUCH_FREE_SHARE * pool:
             yield (
                 f"{server.name} keeps {free:,} pages ({free * page / 2**20:,.0f} MiB) of its buffer pool of "
-                f"{pool / 2**20:,.0f} MiB free: set innodb_lru_scan_depth=100 for a pool that is used"
+                f"{pool / 2**20:,.0f} MiB free: set innodb_lru_scan_depth=100 to fill it"
             )
 
 
