@@ -198,6 +198,29 @@ def test_an_engines_package_is_named_for_the_hosts_own_server_alone(monkeypatch)
             server._check_engine()
 
 
+def test_an_engine_that_a_kill_left_half_a_record_is_repaired(started):
+    server = started("mariadb?engine=RocksDB&rocksdb_flush_log_at_trx_commit=1")
+    with connect(server) as connection, connection.cursor() as cursor:
+        cursor.execute("CREATE TABLE t (k INT PRIMARY KEY) ENGINE=RocksDB")
+        for number in (1, 2):
+            cursor.execute("INSERT INTO t VALUES (%s)", (number,))
+            connection.commit()
+    server.kill()
+    # The kill came while the last record was written.
+    log = max((server.data_directories()[0] / "data/#rocksdb").glob("*.log"), key=lambda path: path.stat().st_size)
+    log.write_bytes(log.read_bytes()[:-3])
+    with pytest.raises(RunFailed, match=r"without its engine RocksDB: .*Corruption: truncated record body"):
+        server.start_again()
+    assert server.repair() == "mariadbd --rocksdb_wal_recovery_mode=2"
+    server.start_again()
+    assert server._query("SELECT k FROM t") == ((1,),)
+
+
+@pytest.mark.parametrize("text", ["mariadb", "mariadb?engine=RocksDB&rocksdb_wal_recovery_mode=1"])
+def test_what_was_asked_for_is_not_repaired(text):
+    assert system(text).repair() is None
+
+
 @pytest.fixture
 def copied(launch):
     """Start a server, and return it with a function that stops it and starts another on a copy of its data."""

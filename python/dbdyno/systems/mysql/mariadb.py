@@ -7,7 +7,7 @@ from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, ClassVar
 
-from dbdyno.errors import UserError
+from dbdyno.errors import RunFailed, UserError
 from dbdyno.experiment.system_spec import SystemSpec
 from dbdyno.experiment.workloads import ANALYSE, COPY, GET_MANY, OPERATIONS, READ_ONLY, SYSBENCH, TRANSACTION
 from dbdyno.later import LaterModule
@@ -32,7 +32,13 @@ from dbdyno.systems.running.endpoint import (
     Endpoint,
 )
 from dbdyno.systems.running.password import random_password
-from dbdyno.systems.running.process import PrivateDirectory, ServerProcess, find_program, run_to_end
+from dbdyno.systems.running.process import (
+    PrivateDirectory,
+    ServerProcess,
+    find_program,
+    run_to_end,
+    telling_lines,
+)
 from dbdyno.systems.running.server import private_file
 from dbdyno.systems.running.tls import make_certificate
 from dbdyno.systems.settings import PRIVATE, check, without_secrets
@@ -55,6 +61,9 @@ PLUGIN_FOLDERS = ("/usr/lib/mysql/plugin", "/usr/lib64/mariadb/plugin", "/usr/li
 """Folders in which distributions keep the server's plugins."""
 ENGINE_PLUGINS = {"rocksdb": "ha_rocksdb", "spider": "ha_spider", "mroonga": "ha_mroonga", "connect": "ha_connect"}
 ENGINE_PACKAGES = {engine: f"mariadb-plugin-{engine}" for engine in ENGINE_PLUGINS}
+RECOVERY = "rocksdb_wal_recovery_mode"
+"""How much of a damaged log RocksDB takes. 1, MariaDB's default: none, and the engine does not start; 2: all until the
+first record that is not whole (MariaDB's documentation, MyRocks System Variables)."""
 NO_HANDLER = ("rocksdb", "mroonga", "connect", "spider")
 """Engines whose tables HANDLER does not open."""
 NOT_TRANSACTIONAL = ("myisam", "aria", "memory", "mroonga", "csv", "archive")
@@ -178,14 +187,18 @@ class MySQLServer(LiveServer):
     def _check_engine(self) -> None:
         if self.engine is None:
             return
-        engines = {row[0]: row[1] for row in self._query("SHOW ENGINES")}
-        available = [name for name, support in engines.items() if support in ("YES", "DEFAULT")]
+        available = self._engines()
         if self.engine.lower() not in (name.lower() for name in available):
             # The host's packages are for the host's own server.
             is_hosts = not (self.spec.attached or self.is_not_the_hosts)
             package = ENGINE_PACKAGES.get(self.engine.lower()) if is_hosts else None
             hint = f"apt install {package}" if package else f"it has {', '.join(available)}"
             raise UserError(f"{self.spec.label}: this server has no engine '{self.engine}'; {hint}")
+
+    def _engines(self) -> list[str]:
+        """Return the engines that it runs."""
+        engines = {row[0]: row[1] for row in self._query("SHOW ENGINES")}
+        return [name for name, support in engines.items() if support in ("YES", "DEFAULT")]
 
     def _ask(self, statement: str) -> dict[str, str]:
         with self.asking():
@@ -285,6 +298,7 @@ class MariaDB(MySQLServer):
     live_settings = OF_MARIADB
     can_keep = True
     new_user = _NEW_USER
+    _repairs: tuple[str, ...] = ()
 
     def __init__(self, spec: SystemSpec) -> None:
         super().__init__(spec)
@@ -338,7 +352,7 @@ class MariaDB(MySQLServer):
             *([f"--ssl-cert={certificate}", f"--ssl-key={key}"] if tls else []),
             *self.server_options(),
         ]
-        self._run = lambda: ServerProcess(self.server_name, argv, directory, launch)
+        self._run = lambda: ServerProcess(self.server_name, [*argv, *self._repairs], directory, launch)
         self._server = self._run()
         self.endpoint = Endpoint(launch.address, port, str(socket), "dbdyno", password, "dbdyno")
         self._server.wait_ready(self._answers)
@@ -346,6 +360,23 @@ class MariaDB(MySQLServer):
         self._check_settings()
         if not self.on_socket:
             self.endpoint = replace(self.endpoint, socket=None, tls=tls)
+
+    def start_again(self) -> None:
+        super().start_again()
+        # A server whose engine does not come up starts without it.
+        engine = (self.engine or "").lower()
+        if engine in ENGINE_PLUGINS and engine not in (name.lower() for name in self._engines()):
+            said = telling_lines(self.process.log_path, self.process.log_begins)
+            raise RunFailed(f"{self.server_name} started without its engine {self.engine}: {said}")
+
+    def repair(self) -> str | None:
+        """Have RocksDB end its log at the first record that a kill left half written, from the next start on."""
+        given = {key.replace("-", "_") for key in self.server_settings}
+        if (self.engine or "").lower() != "rocksdb" or RECOVERY in given:
+            return None
+        self.process.stop()
+        self._repairs = (f"--{RECOVERY}=2",)
+        return f"{self.server_program} --{RECOVERY}=2"
 
     def defaults(self, directory: PrivateDirectory) -> str:
         """Return the option, first of all, that keeps the host's files of options out."""
