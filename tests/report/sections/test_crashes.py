@@ -65,3 +65,9 @@ def test_the_page_begins_with_whose_promise_was_broken():
     assert sentence([trial()], [gone]).endswith(" 1 crash left NOTHING to read: redis.")
     log = {"name": "binary log", "unable": None, "verdict": "broken"}
     assert "BROKEN in 1: store (kill)." in sentence([trial(), trial(agreement=[log])])
+
+
+def test_a_store_that_had_to_be_repaired_is_named():
+    repaired = trial(repaired={"command": "redis-check-aof --fix", "reason": "Bad file format"})
+    said = "1 store started only after a repair: store (redis-check-aof --fix)."
+    assert sentence([trial(repaired=None), repaired]).endswith(said) and said not in sentence([trial()])

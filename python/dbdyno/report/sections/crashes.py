@@ -113,9 +113,18 @@ def sentence(trials: Sequence[TrialDocument], silent: Sequence[TrialDocument] = 
     if free:
         lost = sum(crash_of(trial)["missing"] > 0 for trial in free)
         parts.append(f"{_crashes(free)} without a promise: acknowledged writes lost in {lost}.")
+    if repaired := [f"{words.label_of(trial)} ({command})" for trial in trials if (command := _repair(trial))]:
+        named = f"{len(repaired)} store{'' if len(repaired) == 1 else 's'}"
+        parts.append(f"{named} started only after a repair: {', '.join(repaired)}.")
     if silent:
         parts.append(f"{_crashes(silent)} left NOTHING to read: {', '.join(map(words.label_of, silent))}.")
     return " ".join(parts)
+
+
+def _repair(trial: TrialDocument) -> str | None:
+    """Return the command that the store needed before it started; None if none."""
+    repaired = crash_of(trial).get("repaired")
+    return repaired["command"] if repaired else None
 
 
 def _crashes(trials: Sequence[TrialDocument]) -> str:
