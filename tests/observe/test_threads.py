@@ -77,7 +77,7 @@ taken.acquire()
 def wait(name):
     ctypes.CDLL(None).prctl(PR_SET_NAME, name, 0, 0, 0)
     taken.acquire()
-for name in (b"load-0", b"load-1", b"flusher"):
+for name in (b"load-0", b"load-1", b"flusher", b"iou-wrk-7"):
     threading.Thread(target=wait, args=(name,), daemon=True).start()
 print(flush=True)
 input()
@@ -110,6 +110,24 @@ def test_a_thread_that_flushes_the_log_is_looked_at_by_its_name(monkeypatch):
         looked(nobody)
         assert nobody.take_flushing() is None
         process.stdin.close()
+
+
+def test_the_kernels_workers_for_io_uring_wait_for_no_page(monkeypatch):
+    pipe = subprocess.PIPE
+    with subprocess.Popen([sys.executable, "-c", WORKERS], stdin=pipe, stdout=pipe) as process:
+        process.stdout.readline()
+        folder = f"/proc/{process.pid}/task"
+        wait_until(lambda: {"flusher", "iou-wrk-7"} <= {name(folder, tid) for tid in os.listdir(folder)})
+        states = ThreadStates("server", process.pid, {})
+        monkeypatch.setattr(states._files, "read", lambda path: b"-1 0x0 0x0")
+        # Its own thread, and the other three of the workers.
+        assert looked(states) == {"disk": 4}
+        process.stdin.close()
+
+
+def name(folder, tid):
+    with open(f"{folder}/{tid}/comm") as comm:
+        return comm.read().strip()
 
 
 def test_of_many_threads_some_stand_for_all(server, monkeypatch):

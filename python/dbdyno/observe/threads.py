@@ -4,6 +4,9 @@
 For stores that do not show their waits, and for waits for the disk, which most do not show. A thread that was observed
 waiting for a socket serves clients. The others (flushing, merging, idle helpers) hold no client's operation. Reads from
 the disk are an exception, because they are hardly ever done ahead of need.
+
+The kernel's workers for io_uring are listed with a process's threads. They sleep outside of any system call, like a
+thread that fetches a page, and are no threads of the server's: they are left out.
 """
 
 import os
@@ -22,6 +25,8 @@ drawn at random. One costs about 8 µs."""
 FIRST_LOOKS, FIRST_PAUSE_S = 10, 0.005
 """Looks before the load, and the pause between them."""
 _READ = "read"
+_KERNELS = b"iou-"
+"""How the names of the kernel's workers for io_uring begin (io_uring/io-wq.c, io_uring/sqpoll.c of Linux)."""
 # asm/unistd.h. Sockets: poll, select, epoll_wait, recv…, send…, accept…; files: read…, write…, fallocate; flushes;
 # locks: futex…, fcntl, flock, and nanosleep, in which who cannot have one (SQLite, Tkrzw) waits before it tries again.
 _CALLS = {
@@ -66,6 +71,7 @@ class ThreadStates:
         self._workers = workers
         self._files = Kept()
         self._tids: list[str] = []
+        self._kernels: dict[str, bool] = {}
         self._serving: set[str] = set()
         self._samples: list[Counts] = []
         self._logger_names = loggers
@@ -141,10 +147,15 @@ class ThreadStates:
         return tids if len(tids) <= most else self._random.sample(tids, most)
 
     def _list(self) -> list[str]:
+        """Return its own threads; each name is read once."""
         try:
-            return os.listdir(self._folder) if self._known else []
+            tids = os.listdir(self._folder) if self._known else []
         except OSError:
             return []
+        self._kernels = {
+            tid: self._kernels[tid] if tid in self._kernels else self._name_of(tid).startswith(_KERNELS) for tid in tids
+        }
+        return [tid for tid in tids if not self._kernels[tid]]
 
     def _name_of(self, tid: str) -> bytes:
         try:
