@@ -8,7 +8,7 @@ from itertools import starmap
 from pathlib import Path
 from typing import Any
 
-from benches import load, peers, servers
+from benches import engines, load, peers, published, servers
 from benches.measured import Outcome, Placement, Sample, added
 from benches.rows import Measure, Row, difference
 from benches.servers import Bench, Started
@@ -59,6 +59,7 @@ def _mariadb(bench: Bench, placement: Placement) -> Iterator[list[Row]]:
         yield [
             *(_against_sysbench(bench, placement, started, n) for n in clients),
             _bare(bench, placement, started, "mysql"),
+            *engines.rows(bench, placement, started, "mysql"),
             *([_memory_of_64(bench, placement, started)] if placement.name == SAME else []),
         ]
 
@@ -197,13 +198,14 @@ def _redis(bench: Bench, placement: Placement) -> Iterator[list[Row]]:
             against("redis-benchmark", 1, 0.75),
             against("redis-benchmark-p16", 16, 1.20),
             _bare(bench, placement, started, "redis"),
+            *engines.rows(bench, placement, started, "redis"),
         ]
 
 
 @contextmanager
 def _memcached(bench: Bench, placement: Placement) -> Iterator[list[Row]]:
     with servers.memcached(bench, placement) as started:
-        yield [_bare(bench, placement, started, "memcached")]
+        yield [_bare(bench, placement, started, "memcached"), *engines.rows(bench, placement, started, "memcached")]
 
 
 @contextmanager
@@ -267,14 +269,10 @@ def _load_on(name: str, settings: str, limits: dict[str, float], alone: str | No
     return group
 
 
-def _cpu_of_both_us(sample: Sample) -> float:
-    return sample.cpu_us + sample.details["server_cpu_us"]
-
-
 def _load_measures(limits: dict[str, float], per: str = "row") -> tuple[Measure, ...]:
     return (
         Measure("load time", "s", lambda sample: sample.seconds, limits),
-        Measure(f"CPU of client and server per {per}", "µs", _cpu_of_both_us),
+        Measure(f"CPU of client and server per {per}", "µs", servers.cpu_of_both_us),
         Measure(f"client CPU per {per}", "µs", lambda sample: sample.cpu_us),
         Measure(f"server CPU per {per}", "µs", lambda sample: sample.details["server_cpu_us"]),
         Measure("its user part", "µs", lambda sample: sample.details["server_user_us"]),
@@ -315,7 +313,7 @@ def _tpcc_load(bench: Bench, placement: Placement) -> Iterator[list[Row]]:
             loading = servers.with_server_cpu(started, WAREHOUSES, lambda: execute(load.PREPARE))
             # Loading ends with the same counts and conditions; sysbench's has none.
             checking = servers.with_server_cpu(started, WAREHOUSES, lambda: execute(load.CHECK))
-            adding_us = _cpu_of_both_us(loading) - _cpu_of_both_us(checking)
+            adding_us = servers.cpu_of_both_us(loading) - servers.cpu_of_both_us(checking)
             return replace(
                 loading, details=loading.details | {"adding_s": load.adding_s(records), "adding_cpu_us": adding_us}
             )
@@ -333,7 +331,8 @@ def _tpcc_load(bench: Bench, placement: Placement) -> Iterator[list[Row]]:
 
             sample = servers.with_server_cpu(started, WAREHOUSES, all_of_it)
             return replace(
-                sample, details=sample.details | {"adding_s": sample.seconds, "adding_cpu_us": _cpu_of_both_us(sample)}
+                sample,
+                details=sample.details | {"adding_s": sample.seconds, "adding_cpu_us": servers.cpu_of_both_us(sample)},
             )
 
     adding = Measure("time to add rows and indexes", "s", lambda sample: sample.details["adding_s"], {SAME: 0.50})
@@ -438,7 +437,10 @@ GROUPS: tuple[tuple[Group, tuple[str, ...], tuple[str, ...]], ...] = (
     (
         _mariadb,
         EVERYWHERE,
-        ("sysbench-1", "sysbench-4", "sysbench-16", "sysbench-64", "sysbench-256", "bare-mysql", "memory-64"),
+        (
+            *("sysbench-1", "sysbench-4", "sysbench-16", "sysbench-64", "sysbench-256", "bare-mysql", "memory-64"),
+            *engines.names("mysql"),
+        ),
     ),
     (_oltp, EVERYWHERE, ("oltp-16",)),
     (
@@ -453,8 +455,10 @@ GROUPS: tuple[tuple[Group, tuple[str, ...], tuple[str, ...]], ...] = (
     ),
     (_null, HERE, _NULL),
     (_ferretdb, HERE, ("pymongo-1",)),
-    (_redis, EVERYWHERE, ("redis-benchmark", "redis-benchmark-p16", "bare-redis")),
-    (_memcached, EVERYWHERE, ("bare-memcached",)),
+    (_redis, EVERYWHERE, ("redis-benchmark", "redis-benchmark-p16", "bare-redis", *engines.names("redis"))),
+    (_memcached, EVERYWHERE, ("bare-memcached", *engines.names("memcached"))),
+    (published.ycsb, EVERYWHERE, published.MIX_NAMES),
+    (published.etc, EVERYWHERE, (published.ETC_NAME,)),
     (_lmdb, HERE, ("lmdb-renew", "lmdb-begin", "lmdb-touch", "lmdb-work", "lmdb-held")),
     (_load_on("load", servers.ROOMY, {SAME: 0.33}, "load-alone"), EVERYWHERE, ("load", "load-alone")),
     (_load_on("load-defaults", servers.DEFAULTS, {}), EVERYWHERE, ("load-defaults",)),

@@ -115,6 +115,13 @@ def _started(bench: Bench, text: str, placement: Placement) -> Iterator[System]:
 
 
 @contextmanager
+def empty(bench: Bench, text: str, placement: Placement) -> Iterator[Started]:
+    """Yield an empty system, as `--system` names it."""
+    with _started(bench, text, placement) as system:
+        yield Started(system, system.store_plan([]))
+
+
+@contextmanager
 def mariadb(bench: Bench, placement: Placement, settings: str = ROOMY) -> Iterator[Started]:
     """Yield an empty MariaDB with a user without a password, which sysbench's command line would show to all."""
     with _started(bench, settings, placement) as system:
@@ -226,14 +233,29 @@ def null_server(bench: Bench, placement: Placement, protocol: str) -> Iterator[d
 
 def with_server_cpu(started: Started, operations: int, work: Callable[[], Outcome]) -> Sample:
     """Do `work`, of so many operations; return its sample with the server's CPU per operation beside it."""
+
+    def sampled() -> Sample:
+        outcome = work()
+        return outcome.sample(operations, outcome.wall_s)
+
+    return beside_server_cpu(started, sampled)
+
+
+def beside_server_cpu(started: Started, work: Callable[[], Sample]) -> Sample:
+    """Do `work`; return its sample with the CPU that the server took meanwhile, per operation, in its details."""
     processes = [psutil.Process(pid) for pid in started.system.server_pids().values()]
     before = [process.cpu_times() for process in processes]
-    outcome = work()
+    sample = work()
     used = [(process.cpu_times(), then) for process, then in zip(processes, before, strict=True)]
     user_s, system_s = (sum(getattr(now, k) - getattr(then, k) for now, then in used) for k in ("user", "system"))
-    us = 1e6 / operations
+    us = 1e6 / sample.operations
     details = {"server_cpu_us": (user_s + system_s) * us, "server_user_us": user_s * us}
-    return outcome.sample(operations, outcome.wall_s, **details)
+    return replace(sample, details=sample.details | details)
+
+
+def cpu_of_both_us(sample: Sample) -> float:
+    """Return the CPU of client and server per operation, of a sample with the server's in its details."""
+    return sample.cpu_us + sample.details["server_cpu_us"]
 
 
 def fill(started: Started, rows: int, placement: Placement) -> None:
