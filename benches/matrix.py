@@ -1,7 +1,7 @@
 """Every shipped experiment on every store: which of them run, and why the others cannot.
 
-`python -m benches.matrix FOLDER` runs each pair at small size, a second a trial, and prints the tables of
-docs/experiments/README.md. FOLDER/matrix.jsonl keeps the finished pairs: a second call goes on after the last.
+`python -m benches.matrix FOLDER` runs each pair at small size, a second a trial, and prints tables of them.
+FOLDER/matrix.jsonl keeps the finished pairs: a second call goes on after the last.
 """
 
 import json

@@ -1,4 +1,4 @@
-"""The classic questions from kept summaries: a table with both answers, then and now, and the first lines of a page."""
+"""The classic questions from kept summaries: each with both answers, then and now, and the first lines of a page."""
 
 import json
 from collections.abc import Iterator, Mapping
@@ -9,8 +9,8 @@ from typing import Any
 from scripts.figures.declared import Figures
 from scripts.figures.form import three
 from scripts.figures.kinds import disturbances, floors_of, frequent_limits
-from scripts.figures.tables import best, day, delay_us, quoted, row_name
-from scripts.reference.markdown import code, prose, table
+from scripts.figures.tables import best, day, delay_us, row_name, wrapped
+from scripts.reference.markdown import code, codes, prose
 
 from dbdyno.report.batch_answer import by_batch
 from dbdyno.report.option_answer import by_option
@@ -20,9 +20,23 @@ from dbdyno.report.warm_up_answer import by_restart
 
 
 def classics(root: Path, runs: Mapping[str, Figures]) -> str:
-    """Return a row for each documented run that repeats a published experiment."""
-    rows = [_row(root, figures) for figures in runs.values() if figures.classic]
-    return table(("Question", "Answer then", "Answer now", "Limited by", "Command and evidence"), rows)
+    """Return a section for each documented run that repeats a published experiment."""
+    return "\n\n".join(_section(root, figures) for figures in runs.values() if figures.classic)
+
+
+def _section(root: Path, figures: Figures) -> str:
+    """Return the question, its command, both answers, what limited today's, and where the evidence is."""
+    run = json.loads((root / figures.result).read_text(encoding="utf-8"))
+    kept = figures.result.as_posix()
+    return "\n\n".join(
+        (
+            f"### {figures.classic}",
+            f"```\n{wrapped(figures.command)}\n```",
+            answer(figures, run),
+            *_limits(_limited(run)),
+            f"[The page]({figures.name}.md#a-run), [the kept summary](../../{kept})",
+        )
+    )
 
 
 def answer(figures: Figures, run: Mapping[str, Any]) -> str:
@@ -39,19 +53,7 @@ def answer(figures: Figures, run: Mapping[str, Any]) -> str:
 
 def _item(text: str) -> str:
     """Return an item of a list."""
-    return prose(f"- {text}").replace("\n", "\n  ")
-
-
-def _row(root: Path, figures: Figures) -> tuple[str, ...]:
-    run = json.loads((root / figures.result).read_text(encoding="utf-8"))
-    evidence = f"[page]({figures.name}.md#a-run), [summary](../../{figures.result.as_posix()})"
-    return (
-        figures.classic,
-        figures.then,
-        " ".join(_answer(figures, run)),
-        _limits(_limited(run)),
-        f"{code(' '.join(quoted(figures.command)))}; {evidence}",
-    )
+    return prose(f"- {text}", indent="  ")
 
 
 def _answer(figures: Figures, run: Mapping[str, Any]) -> list[str]:
@@ -138,10 +140,11 @@ def _limited(run: Mapping[str, Any]) -> Mapping[str, str]:
     return limits
 
 
-def _limits(by_label: Mapping[str, str]) -> str:
-    """Return each limit with the systems that it limited."""
+def _limits(by_label: Mapping[str, str]) -> list[str]:
+    """Return each limit with the systems that it limited, or one limit of all; empty if nothing is known."""
     limits = dict.fromkeys(by_label.values())
     if len(limits) <= 1:
-        return next(iter(limits), "–")
+        return [f"**Limited by** {limit}." for limit in limits]
     systems = {limit: [label for label in by_label if by_label[label] == limit] for limit in limits}
-    return "; ".join(f"{limit}: {', '.join(labels)}" for limit, labels in systems.items())
+    items = (_item(f"{limit}: {codes(labels)}") for limit, labels in systems.items())
+    return ["\n".join(["**Limited by**:", "", *items])]

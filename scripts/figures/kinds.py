@@ -130,7 +130,10 @@ def loads(figures: Figures, run: Document) -> str:
 def crashes(figures: Figures, run: Document) -> str:
     """Return for each setting and kind of crash: what was missing of how many acknowledged writes, over all crashes."""
     heads = ("", "Class", "Crash", "Crashes", "Acknowledged", "Missing", "Half", "Broken promises", "Back after, s")
-    return figures_table(heads, list(_crashed(run)), left=3)
+    rows = list(_crashed(run))
+    if all(row[-1] == "0" for row in rows):
+        return figures_table(heads, [row[:-1] for row in rows], left=3)
+    return figures_table((*heads, "Repaired first"), rows, left=3)
 
 
 def _crashed(run: Document) -> Iterator[tuple[str, ...]]:
@@ -153,6 +156,7 @@ def _crashed(run: Document) -> Iterator[tuple[str, ...]]:
                 f"{half:,}" if ends[0]["writes"] == "transaction" else f"({half:,})",
                 str(broken),
                 three(median(back)) if back else "–",
+                str(sum(bool(end.get("repaired")) for end in ends)),
             )
 
 

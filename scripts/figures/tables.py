@@ -47,7 +47,7 @@ def measured(figures: Figures, run: Document) -> str:
         f"Versions: {', '.join(_versions(trials))}.",
         _checked(trials),
     )
-    return f"{prose(' '.join(sentences))}\n\n```\n{_wrapped(figures.command)}\n```"
+    return f"{prose(' '.join(sentences))}\n\n```\n{wrapped(figures.command)}\n```"
 
 
 def _repeated(repeats: int, once: str) -> str:
@@ -402,7 +402,7 @@ def quoted(words: tuple[str, ...]) -> Iterator[str]:
         yield f"'{word}'" if set(word) & set("?&*[](){}| ") else word
 
 
-def _wrapped(words: tuple[str, ...]) -> str:
+def wrapped(words: tuple[str, ...]) -> str:
     """Return a command in lines that a shell joins; an option and its value stay together."""
     lines: list[str] = []
     for word in " ".join(quoted(words)).replace(" --", "\n--").splitlines():

@@ -13,9 +13,10 @@ def page(title: str, *parts: str) -> str:
     return "\n\n".join([f"# {title}", NOTICE, *(part.strip("\n") for part in parts if part)]) + "\n"
 
 
-def prose(text: str) -> str:
-    """Return a paragraph wrapped at WIDTH."""
-    return textwrap.fill(" ".join(text.split()), WIDTH, break_long_words=False, break_on_hyphens=False)
+def prose(text: str, indent: str = "") -> str:
+    """Return a paragraph wrapped at WIDTH; indent: what its lines begin with, from the second on."""
+    words = " ".join(text.split())
+    return textwrap.fill(words, WIDTH, subsequent_indent=indent, break_long_words=False, break_on_hyphens=False)
 
 
 def table(head: Sequence[str], rows: Iterable[Sequence[str]]) -> str:
