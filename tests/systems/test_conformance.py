@@ -177,10 +177,10 @@ def put_through(text, launch):
             outcomes_by_case[workload] = execute(store, workload, ALL_PHASES, options=options, **PATIENT, **alone)
         has_documents = text not in WITHOUT_JSON
         can = [verb for verb, operation in COME_AND_GO.items() if operation in store.operations]
+        alone = ONE_CLIENT if text in (*TEARS_ROWS, *LOSES_ADDITIONS) else {}
         if "delete" in can:
             options = coming_and_going(["delete"], has_documents=has_documents)
-            outcomes_by_case["delete"] = execute(store, "declared", ALL_PHASES, options=options, **PATIENT)
-        alone = ONE_CLIENT if text in (*TEARS_ROWS, *LOSES_ADDITIONS) else {}
+            outcomes_by_case["delete"] = execute(store, "declared", ALL_PHASES, options=options, **PATIENT | alone)
         options = coming_and_going(can, has_documents=has_documents)
         outcomes_by_case["come and go"] = with_every_operation(
             lambda more: execute(store, "declared", ALL_PHASES, options=options, **PATIENT | more, **alone)
