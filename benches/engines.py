@@ -31,11 +31,11 @@ def rows(bench: Bench, placement: Placement, started: Started, protocol: str) ->
     )
     return [
         Row(
-            f"uring-{protocol}-{clients}",
+            name,
             f"itself by epoll, {clients} clients",
             measures,
             by("io_uring", clients),
             by("epoll", clients),
         )
-        for clients in CLIENTS
+        for name, clients in zip(names(protocol), CLIENTS, strict=True)
     ]
